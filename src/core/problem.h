@@ -16,7 +16,8 @@ constexpr std::int32_t kNoSlot = -1;
 // A tensor of rows: the element (row, head, d) is at
 //   slot + offset + row * row_stride + head * head_stride + (d / chunk) * chunk_stride + (d % chunk) *
 //   dim_stride
-// Strides in bytes. `chunk` is the whole dim but for FRACTAL_NZ caches (D0) and int4 packed in int32 (8).
+// Strides in bytes. `chunk` is the whole dim but for FRACTAL_NZ caches (D0) and int4 in int32 words that are
+// not adjacent (8).
 // int4 counts d in nibbles: dim_stride is not used, a chunk's elements are adjacent nibbles.
 struct RowTensor {
   std::int32_t slot = kNoSlot;
@@ -45,7 +46,7 @@ struct KvTensors {
 };
 
 // Positions [begin, end) of one sequence, held by storage[tensors]. Offsets are bytes to the row of position
-// `begin` (paged: to block 0) of kv head 0.
+// `begin` (paged: to block 0; kv left padding: to padded row 0) of kv head 0.
 struct KvSegment {
   std::int32_t tensors = 0;
   std::int64_t begin = 0;
@@ -123,13 +124,12 @@ struct VectorTensor {
 
 enum class Flow : std::int32_t { kFloat, kAntiquant, kInt8, kInt8Mla };
 
-// int8 output: per element (head, d) at slot + head * head_stride + d * dim_stride; both 0 per tensor.
+// int8 output: one scale and offset, or one for each element e = head * Dv + d of the row-major `dims`.
 struct OutputQuantisation {
   std::int32_t scale_slot = kNoSlot;
   std::int32_t offset_slot = kNoSlot;
   DataType dtype = DataType::kUndefined;
-  // Quantised outputs whose shape is not (N, Dv) are row-major over N * Dv: element e = head * Dv + d is
-  // found through its dims and strides (in bytes), innermost last.
+  // Any shape of N * Dv elements: an element is found through dims and strides (in bytes), innermost last.
   std::int32_t rank = 0;
   std::int64_t dims[kMaxRank] = {};
   std::int64_t scale_strides[kMaxRank] = {};
