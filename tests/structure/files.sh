@@ -9,6 +9,7 @@ failures=0
 readonly leftovers='\bT[O]DO\b|\bF[I]XME\b|\bX[X]X\b|for[ ]now\b|place[h]older|\.\./sha[r]ed|\b(sp[e]c|des[i]gn|ca[s]es)\.md|'$'\302\247''|(^|[^a-z.])/(wo[r]k|ho[m]e|ro[o]t)/'
 
 while IFS= read -r file; do
+  count=$((count + 1))
   lines=$(wc -l <"$file")
   if ((lines > max_lines)); then
     echo "$file: $lines lines, more than $max_lines"
@@ -17,5 +18,5 @@ while IFS= read -r file; do
   if grep -HniE "$leftovers" "$file"; then failures=$((failures + 1)); fi
 done < <(find CMakeLists.txt README.md .ci .clang-tidy include src tests bench -type f)
 
-echo "$failures files to mend"
-((failures == 0))
+echo "$count files, $failures to mend"
+((count > 0 && failures == 0))

@@ -1,0 +1,3 @@
+extern "C" int RunNativeAttention();
+
+int main() { return RunNativeAttention(); }
