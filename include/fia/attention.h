@@ -234,8 +234,14 @@ class Executor {
 
  private:
   friend Status GetWorkspaceSize(const AttentionParams&, std::uint64_t*, Executor*) noexcept;
+  void TakeAddresses(const AttentionParams& params);
+  bool Has(Argument argument, std::int64_t member) const noexcept;
+
   std::shared_ptr<const Plan> plan_;
   std::vector<void*> addresses_;
+  std::uint32_t given_ = 0;       // bit a: the call has the tensor of argument a
+  std::int64_t key_members_ = 0;  // tensors in the key list
+  std::int64_t value_members_ = 0;
 };
 
 // Phase one: checks `params`, plans the call and says how many bytes of workspace phase two needs.
@@ -254,6 +260,11 @@ Status GetWorkspaceSize(const AttentionParams& params, std::uint64_t* workspace_
 // address of a tensor that is read or written), "block_id" (a used block table entry out of range); after an
 // error no output byte has changed.
 Status Execute(void* workspace, std::uint64_t workspace_size, const Executor& executor) noexcept;
+
+// What was planned, for people: instruction set, kernel body and tiles of the sequences, splits of the keys,
+// threads, and the workspace by piece. A few lines, each ended by a newline; the wording may change. Says so
+// of an invalid executor; empty when there is no memory for the text. Thread safe as reading Executor is.
+std::string Explain(const Executor& executor) noexcept;
 
 }  // namespace fia
 
