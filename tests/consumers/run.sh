@@ -22,6 +22,14 @@ build_and_run() {
   if nm -D --defined-only consumer/libplugin.so | grep 3fia; then echo "the plugin shows the library" && return 1; fi
 }
 
+# compile_and_run <pkg-config package> <standard> <sources>
+compile_and_run() {
+  local flags
+  read -ra flags <<<"$(pkg-config --cflags --libs "$1")"
+  "$CXX" -std="$2" "${@:3}" "${flags[@]}" -o program
+  ./program
+}
+
 case $1 in
   package)
     cmake --install "$2" --prefix "$scratch/first" >install.log
@@ -31,10 +39,17 @@ case $1 in
 
     PKG_CONFIG_PATH=$(dirname "$(find second -name fia.pc)")
     export PKG_CONFIG_PATH
-    read -ra flags <<<"$(pkg-config --cflags --libs fia)"
-    "$CXX" -std=c++17 "$programs"/native.cc "$programs"/native_main.cc "${flags[@]}" -o native && ./native
-    read -ra flags <<<"$(pkg-config --cflags --libs fia_aclnn)"
-    "$CXX" -std=c++11 "$programs"/device_program.cc "${flags[@]}" -o device_program && ./device_program
+    compile_and_run fia c++17 "$programs"/native.cc "$programs"/native_main.cc
+    compile_and_run fia-aclnn c++11 "$programs"/device_program.cc
+
+    # The examples of the README print what they compute.
+    for example in native:fia:0.5 aclnn:fia-aclnn:0.19995; do
+      IFS=: read -r name package result <<<"$example"
+      sed -n "/<!-- example: $name -->/,/^\`\`\`$/p" "$repository/README.md" | sed '1,2d;$d' >"$name.cc"
+      compile_and_run "$package" c++17 "$name.cc" >"$name.out"
+      cat "$name.out"
+      grep -qF -- "$result" "$name.out"
+    done
     ;;
   subdirectory)
     launcher=()
