@@ -21,7 +21,7 @@ done < <(cd include && find fia -name '*.h')
 
 while IFS= read -r header; do
   for standard in c++11 c++17 c++20; do compiles_alone include/aclnn_compat "$header" c++ $standard; done
-  if [[ $header != *fp16_t.h ]]; then
+  if [[ $header != aclnn/opdev/* ]]; then
     for standard in c99 c11; do compiles_alone include/aclnn_compat "$header" c $standard; done
   fi
   count=$((count + 1))
