@@ -1,0 +1,201 @@
+#include "plan/works.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "core/items.h"
+#include "core/sizes.h"
+#include "plan/cost.h"
+#include "plan/tiling.h"
+
+namespace fia {
+namespace {
+
+// No item should cost more than this part of a worker's share: then the last item to finish keeps the others
+// waiting for less than an eighth of the time on two workers, a quarter on many.
+constexpr double kItemsPerWorker = 4;
+
+// Row tiles are halved down to this for balance; smaller ones load keys for too few rows.
+constexpr std::int64_t kLeastBalancedRows = 64;
+
+// What the partial states of split keys may take, for each worker.
+constexpr std::int64_t kPartialBytesPerWorker = 3 << 20;
+
+struct Budget {
+  double item_cost = std::numeric_limits<double>::infinity();
+  std::int64_t partial_bytes = 0;
+};
+
+// A sequence's work before it is numbered.
+struct Draft {
+  double cost = 0;  // of the most expensive item
+  SequenceWork work;
+};
+
+double CostOf(const Problem& problem, const Sequence& sequence, std::int64_t row_tile) noexcept {
+  const double positions = static_cast<double>(sequence.query_count);
+  const double rows = positions * static_cast<double>(problem.group);
+  const double tiles = static_cast<double>(CeilDiv(sequence.query_count * problem.group, row_tile));
+  const double keys = AttendedPairs(sequence) / positions;
+  return static_cast<double>(problem.num_kv_heads) * keys * (rows + kKeyCost * tiles);
+}
+
+// Rows of a tile before balance. A band cuts tiles at an angle: the corner that is computed in vain grows
+// with the rows of a tile, the cost of loading keys shrinks with them.
+std::int64_t RowTileOf(const Problem& problem, const Sequence& sequence, const Tiling& tiling) noexcept {
+  const std::int64_t rows = sequence.query_count * problem.group;
+  std::int64_t row_tile = tiling.shape.rows;
+  const double pairs = AttendedPairs(sequence);
+  const double positions = static_cast<double>(sequence.query_count);
+  if (pairs < 0.9 * positions * static_cast<double>(sequence.key_count)) {
+    const double limit = 4 * kKeyCost * static_cast<double>(problem.group) * pairs / positions;
+    while (row_tile > kLeastBalancedRows && static_cast<double>(row_tile * row_tile) > limit) row_tile /= 2;
+  }
+  return std::min(row_tile, rows);
+}
+
+// Cuts the keys into aligned subtrees of at most budget.item_cost where that is possible.
+void SplitKeys(const Problem& problem, const Sequence& sequence, const Tiling& tiling, Budget* budget,
+               Draft* draft) noexcept {
+  SequenceWork& work = draft->work;
+  const KeyRange keys = AttendedKeys(sequence, 0, sequence.query_count - 1);
+  const std::int64_t chunks = CeilDiv(keys.end, tiling.chunk_keys) - keys.begin / tiling.chunk_keys;
+  // A band that moves along the keys would leave most subtrees of a row tile empty.
+  const KeyRange tile_keys = AttendedKeys(sequence, 0, (work.row_tile - 1) / problem.group);
+  if (keys.end - keys.begin > 2 * (tile_keys.end - tile_keys.begin) + tiling.chunk_keys &&
+      sequence.band_low > -sequence.query_count) {
+    return;
+  }
+  const double pieces = std::min(std::ceil(draft->cost / budget->item_cost), static_cast<double>(chunks));
+  const std::int64_t partial = work.row_tile * RoundUp(problem.value_dim, 16) * 4;
+  auto split_chunks = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(
+      std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(chunks) / pieces)))));
+  for (;; split_chunks *= 2) {
+    const std::int64_t split_keys = split_chunks * tiling.chunk_keys;
+    const std::int64_t first_split = keys.begin / split_keys;
+    const std::int64_t splits = CeilDiv(keys.end, split_keys) - first_split;
+    if (splits <= 1) return;
+    const double bytes = static_cast<double>(problem.num_kv_heads * work.row_tiles) *
+                         static_cast<double>(splits) * static_cast<double>(partial);
+    if (bytes > static_cast<double>(budget->partial_bytes)) continue;
+    budget->partial_bytes -= static_cast<std::int64_t>(bytes);
+    work.splits = splits;
+    work.first_split = first_split;
+    work.split_chunks = split_chunks;
+    draft->cost /= static_cast<double>(splits);
+    return;
+  }
+}
+
+// Rows that halving a tile may still give away, so that items become small enough without splitting keys
+// into subtrees of a single chunk.
+void BalanceRows(const Problem& problem, const Sequence& sequence, const Tiling& tiling, const Budget& budget,
+                 Draft* draft) noexcept {
+  SequenceWork& work = draft->work;
+  const double chunks = static_cast<double>(CeilDiv(sequence.key_count, tiling.chunk_keys));
+  while (draft->cost > budget.item_cost && work.row_tile >= 2 * kLeastBalancedRows &&
+         chunks < 2 * draft->cost / budget.item_cost) {
+    work.row_tile /= 2;
+    draft->cost = LargestTileCost(sequence, problem.group, work.row_tile);
+  }
+}
+
+Draft DraftWork(const Plan& plan, std::size_t index, Budget* budget) noexcept {
+  constexpr std::int64_t kRowStep = 16;
+  const Problem& problem = plan.problem;
+  const Sequence& sequence = problem.sequences[index];
+  Draft draft;
+  SequenceWork& work = draft.work;
+  work.sequence = static_cast<std::int32_t>(index);
+  work.body = BodyOf(problem, sequence);
+  const Tiling& tiling = plan.tilings[static_cast<int>(work.body)];
+  const std::int64_t rows = sequence.query_count * problem.group;
+  work.row_tile = RowTileOf(problem, sequence, tiling);
+  draft.cost = LargestTileCost(sequence, problem.group, work.row_tile);
+  BalanceRows(problem, sequence, tiling, *budget, &draft);
+  // Tiles of equal size, so that the last is no small remainder.
+  work.row_tiles = CeilDiv(rows, work.row_tile);
+  work.row_tile = std::min(work.row_tile, RoundUp(CeilDiv(rows, work.row_tiles), kRowStep));
+  work.row_tiles = CeilDiv(rows, work.row_tile);
+  if (draft.cost > budget->item_cost) SplitKeys(problem, sequence, tiling, budget, &draft);
+  return draft;
+}
+
+Budget BudgetOf(const Plan& plan, int max_workers) noexcept {
+  Budget budget;
+  if (max_workers == 1) return budget;
+  double cost = 0;
+  for (const Sequence& sequence : plan.problem.sequences) {
+    if (sequence.query_count == 0 || sequence.key_count == 0) continue;
+    const Body body = BodyOf(plan.problem, sequence);
+    cost += CostOf(plan.problem, sequence, plan.tilings[static_cast<int>(body)].shape.rows);
+  }
+  budget.item_cost = cost / (kItemsPerWorker * max_workers);
+  budget.partial_bytes = kPartialBytesPerWorker * max_workers;
+  return budget;
+}
+
+// Shrinks the bodies' tiles to the largest that a work has, and sizes their merge stacks.
+void FitTilings(const std::vector<Draft>& drafts, Plan* plan) {
+  std::int64_t rows[kBodyCount] = {};
+  for (const Draft& draft : drafts) {
+    const int body = static_cast<int>(draft.work.body);
+    Tiling& tiling = plan->tilings[body];
+    rows[body] = std::max(rows[body], draft.work.row_tile);
+    const Sequence& sequence = plan->problem.sequences[static_cast<std::size_t>(draft.work.sequence)];
+    const std::int64_t chunks =
+        draft.work.splits > 1 ? draft.work.split_chunks : CeilDiv(sequence.key_count, tiling.chunk_keys);
+    const std::int64_t depth = std::bit_width(static_cast<std::uint64_t>(chunks - 1)) + 1;
+    tiling.depth = std::max(tiling.depth, depth);
+  }
+  const bool offset_sums = plan->problem.value_offset.per_token;
+  for (int body = 0; body < kBodyCount; ++body) {
+    Tiling& tiling = plan->tilings[body];
+    tiling.shape.rows = rows[body];
+    tiling.state = LayOutState(rows[body], plan->problem.value_dim, offset_sums);
+  }
+}
+
+void NumberWorks(const std::vector<Draft>& drafts, Plan* plan) {
+  plan->works.reserve(drafts.size());
+  for (const Draft& draft : drafts) {
+    SequenceWork& work = plan->works.emplace_back(draft.work);
+    const std::int64_t tiles = plan->problem.num_kv_heads * work.row_tiles;
+    work.first_item = plan->item_count;
+    plan->item_count += tiles * work.splits;
+    if (work.splits == 1) continue;
+    const StateLayout& state = plan->tilings[static_cast<int>(work.body)].state;
+    work.first_merge = plan->merge_count;
+    work.first_partial = plan->partial_bytes;
+    work.partial_stride = state.acc + work.row_tile * state.acc_stride * std::int64_t{sizeof(float)};
+    plan->merge_count += tiles;
+    plan->partial_bytes += tiles * work.splits * work.partial_stride;
+  }
+}
+
+}  // namespace
+
+void CutIntoWorks(int max_workers, Plan* plan) {
+  for (const Body body : {Body::kFewRows, Body::kManyRows}) {
+    plan->tilings[static_cast<int>(body)] = TilingOf(plan->problem, body);
+  }
+  Budget budget = BudgetOf(*plan, max_workers);
+  std::vector<Draft> drafts;
+  drafts.reserve(plan->problem.sequences.size());
+  for (std::size_t index = 0; index < plan->problem.sequences.size(); ++index) {
+    const Sequence& sequence = plan->problem.sequences[index];
+    if (sequence.query_count == 0 || sequence.key_count == 0) continue;
+    drafts.push_back(DraftWork(*plan, index, &budget));
+  }
+  const auto dearer = [](const Draft& a, const Draft& b) { return a.cost > b.cost; };
+  if (!std::is_sorted(drafts.begin(), drafts.end(), dearer)) {
+    std::stable_sort(drafts.begin(), drafts.end(), dearer);
+  }
+  FitTilings(drafts, plan);
+  NumberWorks(drafts, plan);
+}
+
+}  // namespace fia
