@@ -6,9 +6,11 @@ readonly compiler=$1
 failures=0
 # compiles_alone <root> <header> <language> <standard>
 compiles_alone() {
-  if ! echo "#include \"$2\"" |
-    "$compiler" -I "$1" -x "$3" -std="$4" -Wall -Wextra -Wpedantic -Wshadow -Werror -fsyntax-only -; then
-    echo "$2 does not compile alone as $4"
+  local errors
+  if ! errors=$("$compiler" -I "$1" -x "$3" -std="$4" -Wall -Wextra -Wpedantic -Wshadow -Werror -fsyntax-only \
+    - <<<"#include \"$2\"" 2>&1); then
+    echo "$2 does not compile alone as $4:"
+    head -10 <<<"$errors"
     failures=$((failures + 1))
   fi
 }
