@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <sstream>
+#include <utility>
 
 namespace fia::testing {
 namespace {
@@ -146,6 +147,21 @@ double ContentAt(const CallSpec& spec, const Site& site) {
       return 30 * Symmetric(hash);
   }
   return 0;
+}
+
+CallSpec With(CallSpec spec, std::function<std::optional<double>(const Site&)> numbers) {
+  spec.content = [base = spec, numbers = std::move(numbers)](const Site& site) {
+    const std::optional<double> number = numbers(site);
+    return number ? *number : ContentAt(base, site);
+  };
+  return spec;
+}
+
+CallSpec WithOneHotValues(CallSpec spec) {
+  return With(std::move(spec), [](const Site& site) -> std::optional<double> {
+    if (site.part != Part::kValue) return std::nullopt;
+    return site.dim == site.position ? 1 : 0;
+  });
 }
 
 }  // namespace fia::testing

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -191,6 +192,12 @@ std::string Summary(const CallSpec& spec);
 
 // The number that `spec` puts at a site: its own content or a random one that depends on seed and site only.
 double ContentAt(const CallSpec& spec, const Site& site);
+
+// `spec` with the numbers that `numbers` gives, where it gives one.
+CallSpec With(CallSpec spec, std::function<std::optional<double>(const Site&)> numbers);
+
+// `spec` with v[j] = e_j: an output row is then the row of weights (keys beyond value_dim count nowhere).
+CallSpec WithOneHotValues(CallSpec spec);
 
 }  // namespace fia::testing
 
