@@ -1,0 +1,110 @@
+#include "cpu/isa.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace fia {
+
+// The kernels' entry points, one for each set that src/kernels builds for this architecture.
+#if defined(__aarch64__)
+namespace isa_neon {
+const KernelTable& Table();
+}
+#else
+namespace isa_baseline {
+const KernelTable& Table();
+}
+#endif
+#if defined(__x86_64__)
+namespace isa_avx2 {
+const KernelTable& Table();
+}
+namespace isa_avx512 {
+const KernelTable& Table();
+}
+#endif
+
+namespace {
+
+struct Isa {
+  const char* name;
+  bool (*supported)();
+  const KernelTable& (*table)();
+};
+
+bool Always() { return true; }
+
+#if defined(__x86_64__)
+// These ask the system as well: a CPU has no wide registers when the system does not save them.
+bool HasAvx2() {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  const bool half_conversions = __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
+  return half_conversions && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+         __builtin_cpu_supports("bmi2");
+}
+
+bool HasAvx512() {
+  return HasAvx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512cd") &&
+         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vl");
+}
+#endif
+
+// From the widest to the narrowest.
+constexpr Isa kIsas[] = {
+#if defined(__aarch64__)
+    {"neon", Always, isa_neon::Table},
+#else
+#if defined(__x86_64__)
+    {"avx512", HasAvx512, isa_avx512::Table},
+    {"avx2", HasAvx2, isa_avx2::Table},
+#endif
+    {"baseline", Always, isa_baseline::Table},
+#endif
+};
+
+struct Choice {
+  const KernelTable* kernels = nullptr;
+  char refused[64] = "";
+};
+
+Choice Choose() noexcept {
+  Choice choice;
+  const char* wanted = std::getenv("FIA_ISA");
+  if (wanted != nullptr && *wanted != '\0') {
+    choice.kernels = FindKernels(wanted);
+    if (choice.kernels == nullptr) std::snprintf(choice.refused, sizeof choice.refused, "%s", wanted);
+    return choice;
+  }
+  for (const Isa& isa : kIsas) {
+    if (!isa.supported()) continue;
+    choice.kernels = &isa.table();
+    break;
+  }
+  return choice;
+}
+
+const Choice& TheChoice() noexcept {
+  static const Choice choice = Choose();
+  return choice;
+}
+
+}  // namespace
+
+const KernelTable* FindKernels(const char* isa) noexcept {
+  for (const Isa& candidate : kIsas) {
+    if (std::strcmp(candidate.name, isa) == 0 && candidate.supported()) return &candidate.table();
+  }
+  return nullptr;
+}
+
+const KernelTable* ActiveKernels() noexcept { return TheChoice().kernels; }
+
+const char* RefusedIsa() noexcept { return TheChoice().refused; }
+
+}  // namespace fia
