@@ -11,6 +11,9 @@ namespace fia {
 // status by the api).
 Status CheckCall(const AttentionParams& params, Call* call);
 
+// The operator's rules alone. CheckCall also refuses what the library does not compute.
+Status CheckRules(const AttentionParams& params, Call* call);
+
 }  // namespace fia
 
 #endif  // FIA_CHECK_CHECK_H_
