@@ -75,6 +75,18 @@ TEST(BandTest, CountsThePrefixAndEachSequencesOwnLengths) {
   EXPECT_EQ(problem.sequences[2].band_high, 7 + 0 - 4);
 }
 
+TEST(BandTest, QueryLeftPaddingPutsTheTokensOfMode0OutOfUse) {
+  HandCall made = MakeHandCall({});
+  made.params.mask = Mask{TensorView::Contiguous(nullptr, DataType::kBool, {4, 5}), 0, 1, 1};
+  made.call.has_mask = true;
+  made.call.pre_tokens = made.call.next_tokens = 1;
+  EXPECT_EQ(Describe(made.params, made.call).sequences[0].band_high, 1);
+  made.call.query_left_padded = true;
+  const Sequence sequence = Describe(made.params, made.call).sequences[0];
+  EXPECT_EQ(sequence.band_low, -kUnbounded);
+  EXPECT_EQ(sequence.band_high, kUnbounded);
+}
+
 TEST(BandTest, MoreQueriesThanKeysReachesBelowZero) {
   Facts facts;
   facts.query_lengths = {4, 4, 4};
