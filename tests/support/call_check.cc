@@ -8,8 +8,6 @@
 namespace fia::testing {
 namespace {
 
-constexpr std::int64_t kReferenceBudget = 6'000'000;  // multiply-adds of a test's reference
-
 // Positions on the output's row axis that `b` has: the padded axis, or the packed sequence's own rows.
 std::int64_t AxisRows(const CallGeometry& geometry, std::int64_t b) {
   return geometry.packed ? geometry.sequences[static_cast<std::size_t>(b)].rows : geometry.query_axis;
@@ -17,7 +15,7 @@ std::int64_t AxisRows(const CallGeometry& geometry, std::int64_t b) {
 
 }  // namespace
 
-std::vector<RowIndex> RowsToJudge(const CallSpec& spec) {
+std::vector<RowIndex> RowsToJudge(const CallSpec& spec, std::int64_t budget) {
   const CallGeometry geometry(spec);
   std::int64_t most_keys = 1;
   std::int64_t total = 0;
@@ -26,8 +24,8 @@ std::vector<RowIndex> RowsToJudge(const CallSpec& spec) {
     total += AxisRows(geometry, b) * spec.num_heads;
   }
   const std::int64_t row_cost = most_keys * (spec.head_dim + spec.rope_dim + spec.value_dim);
-  const double share = static_cast<double>(kReferenceBudget) /
-                       static_cast<double>(row_cost * std::max<std::int64_t>(total, 1));
+  const double share =
+      static_cast<double>(budget) / static_cast<double>(row_cost * std::max<std::int64_t>(total, 1));
   std::vector<RowIndex> rows;
   Rng rng(spec.seed);
   for (std::int64_t b = 0; b < spec.batch(); ++b) {
@@ -43,8 +41,8 @@ std::vector<RowIndex> RowsToJudge(const CallSpec& spec) {
   return rows;
 }
 
-::testing::AssertionResult CallMatches(const BuiltCall& call) {
-  const std::vector<RowIndex> rows = RowsToJudge(call.spec());
+::testing::AssertionResult CallMatches(const BuiltCall& call, std::int64_t budget) {
+  const std::vector<RowIndex> rows = RowsToJudge(call.spec(), budget);
   const ::testing::AssertionResult result = MatchesReference(call.params(), &rows);
   if (!result)
     return ::testing::AssertionFailure() << result.message() << "\n  call: " << Summary(call.spec());

@@ -14,13 +14,14 @@
 namespace fia::testing {
 
 // Every row when the reference can do them in a moment, else the first and last of each sequence and a random
-// choice between.
-std::vector<RowIndex> RowsToJudge(const CallSpec& spec);
+// choice between. `budget`: multiply-adds that a moment has.
+constexpr std::int64_t kReferenceBudget = 6'000'000;
+std::vector<RowIndex> RowsToJudge(const CallSpec& spec, std::int64_t budget = kReferenceBudget);
 
 // The call's result is right in every element of the judged rows, and nothing outside the output views has
 // changed. Says what the call was.
 ::testing::AssertionResult CallMatches(const CallSpec& spec);
-::testing::AssertionResult CallMatches(const BuiltCall& call);
+::testing::AssertionResult CallMatches(const BuiltCall& call, std::int64_t budget = kReferenceBudget);
 
 // The bytes of all valid rows (and lse) of the call; a failure of the call fails the test and gives none.
 std::vector<std::vector<std::uint8_t>> RunBits(const CallSpec& spec);
