@@ -10,7 +10,7 @@ constexpr std::int64_t kInt4PerWord = 8;
 // Int4 elements that come eight in an int32: one run of nibbles where the words are adjacent, else chunks.
 // Returns the bytes of a row.
 std::int64_t DescribeWords(const TensorView& view, int dim_axis, std::int64_t dim, RowTensor* rows) noexcept {
-  const std::int64_t word_stride = AxisBytes(view, dim_axis);
+  const std::int64_t word_stride = BytesOf(view.dtype, view.strides[dim_axis]);
   if (view.dims[dim_axis] <= 1 || word_stride == BytesOf(view.dtype, 1)) {
     rows->chunk = dim;
     return dim / 2;
