@@ -1,0 +1,90 @@
+#include "kernels/many_rows.h"
+
+namespace fia::FIA_ISA_NAMESPACE {
+namespace {
+
+// q . k of `rows` rows from `first_row` on with the panels that hold `range`.
+void ScoreBlock(const TileArgs& args, std::int64_t first_row, int rows, KeyRange range, float* scores) {
+  const QueryLayout query = LayoutOfQuery(Body::kManyRows, args.shape);
+  const std::int64_t dims = args.shape.head_dim + (args.rope_rows != nullptr ? args.shape.rope_dim : 0);
+  const std::int64_t panel_dims = args.shape.head_dim + args.shape.rope_dim;
+  const float* panels = static_cast<const float*>(args.scratch) + PlaceManyRows(args.shape).keys;
+  const float* packed = static_cast<const float*>(args.packed_query) + first_row * query.stride;
+  for (std::int64_t key = range.begin / kPanel * kPanel; key < range.end; key += kPanel) {
+    const int columns = range.end - key > kWidth ? 2 : 1;
+    for (std::int64_t dim = 0; dim < dims; dim += kScoreChain) {
+      MultiplyPanel(rows, columns, packed + dim, query.stride, panels + (key * panel_dims + dim * kPanel),
+                    Smaller(kScoreChain, dims - dim), dim != 0, scores + key, ScoreStride(args.shape));
+    }
+  }
+}
+
+// acc = acc * correction + (weights . v) * factor for a block of rows; the factor applies to every chain of
+// kValueChain keys, the correction to the first.
+void WeighBlock(const TileArgs& args, const WeightedRows& block) {
+  const std::int64_t dims = args.shape.value_dim;
+  const float* panels = static_cast<const float*>(args.scratch) + PlaceManyRows(args.shape).values;
+  const int rows = static_cast<int>(block.rows);
+  for (std::int64_t dim = 0; dim < dims; dim += kPanel) {
+    const int columns = dims - dim > kWidth ? 2 : 1;
+    bool first = true;
+    for (std::int64_t key = block.range.begin; key < block.range.end; first = false) {
+      const std::int64_t end = Smaller(block.range.end, (key / kValueChain + 1) * kValueChain);
+      alignas(64) float sums[kBlockRows * kPanel];
+      MultiplyPanel(rows, columns, block.weights + key, block.weight_stride,
+                    panels + (dim * args.shape.keys + key * kPanel), end - key, false, sums, kPanel);
+      for (int row = 0; row < rows; ++row) {
+        float* acc = args.state.acc + (block.first_row + row) * args.state.acc_stride + dim;
+        const Packet correction = Broadcast(first ? block.steps[row].correction : 1.0f);
+        const Packet factor = Broadcast(block.steps[row].factor);
+        for (int column = 0; column < columns; ++column) {
+          const Packet sum = packets::pmul(Load(sums + row * kPanel + column * kWidth), factor);
+          Store(acc + column * kWidth, MultiplyAdd(Load(acc + column * kWidth), correction, sum));
+        }
+      }
+      key = end;
+    }
+  }
+}
+
+}  // namespace
+
+void PackRope(const TileArgs& args, KeyRange range, float* panels) {
+  const std::int64_t dim = args.shape.rope_dim;
+  const std::int64_t first = args.shape.head_dim;
+  switch (args.rope_type) {
+    case DataType::kFloat16:
+      return PackKeys<Float16Element>(args.rope_rows, range, dim, first, first + dim, panels);
+    case DataType::kBfloat16:
+      return PackKeys<Bfloat16Element>(args.rope_rows, range, dim, first, first + dim, panels);
+    default:
+      return PackKeys<Float32Element>(args.rope_rows, range, dim, first, first + dim, panels);
+  }
+}
+
+void RunRowBlocks(const TileArgs& args, NonFiniteFunction add_non_finite) {
+  const ManyRowsScratch place = PlaceManyRows(args.shape);
+  float* scores = static_cast<float*>(args.scratch) + place.scores;
+  float* extra = static_cast<float*>(args.scratch) + place.extra;
+  const std::int64_t stride = ScoreStride(args.shape);
+  // Blocks of about the same size: a last block of one row would cost almost as much as a whole one.
+  const std::int64_t blocks = (args.rows + kBlockRows - 1) / kBlockRows;
+  for (std::int64_t index = 0; index < blocks; ++index) {
+    const std::int64_t first_row = args.rows * index / blocks;
+    const std::int64_t rows = args.rows * (index + 1) / blocks - first_row;
+    const KeyRange range = RangeOfRows(args, first_row, rows);
+    if (range.begin >= range.end) continue;
+    ScoreBlock(args, first_row, static_cast<int>(rows), range, scores);
+    RowStep steps[kBlockRows];
+    const KeyRange softmax_range = {range.begin / kWidth * kWidth, range.end};
+    for (std::int64_t row = 0; row < rows; ++row) {
+      steps[row] = SoftmaxRow(args, first_row + row, softmax_range, scores + row * stride, extra);
+    }
+    if (args.weights == Weights::kMaxOnly) continue;
+    const WeightedRows block = {first_row, rows, range, scores, stride, steps};
+    WeighBlock(args, block);
+    if (add_non_finite != nullptr) add_non_finite(args, block);
+  }
+}
+
+}  // namespace fia::FIA_ISA_NAMESPACE

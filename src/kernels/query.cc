@@ -1,0 +1,38 @@
+#include "kernels/query.h"
+
+#include "kernels/convert.h"
+#include "kernels/scratch.h"
+
+namespace fia::FIA_ISA_NAMESPACE {
+
+std::int64_t QueryBytes(Body body, const TileShape& shape) {
+  return shape.rows * LayoutOfQuery(body, shape).stride * static_cast<std::int64_t>(sizeof(float));
+}
+
+void LoadQuery(const QueryArgs& args) {
+  const QueryLayout layout = LayoutOfQuery(args.body, args.shape);
+  const std::int64_t dims = args.shape.head_dim;
+  for (std::int64_t row = 0; row < args.rows; ++row) {
+    float* packed = static_cast<float*>(args.packed) + row * layout.stride;
+    for (std::int64_t dim = 0; dim < layout.stride; dim += kWidth) Store(packed + dim, Zero());
+    ConvertRow(args.query_type, args.query_rows[row], args.query_dim_stride, dims, packed);
+    if (args.row_offset != nullptr) {
+      double sum = 0;
+      for (std::int64_t dim = 0; dim < dims; ++dim) {
+        const double scale = args.channel_scale != nullptr ? args.channel_scale[dim] : 1.0f;
+        const double offset = args.channel_offset != nullptr ? args.channel_offset[dim] : 1.0f;
+        sum += packed[dim] * scale * offset;
+      }
+      args.row_offset[row] = static_cast<float>(sum);
+    }
+    if (args.channel_scale != nullptr) {
+      for (std::int64_t dim = 0; dim < dims; ++dim) packed[dim] *= args.channel_scale[dim];
+    }
+    if (args.rope_rows != nullptr) {
+      ConvertRow(args.rope_type, args.rope_rows[row], args.rope_dim_stride, args.shape.rope_dim,
+                 packed + layout.rope);
+    }
+  }
+}
+
+}  // namespace fia::FIA_ISA_NAMESPACE

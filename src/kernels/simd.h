@@ -1,0 +1,26 @@
+// Loads, converts and stores that Eigen's packets do not offer, from the file of the instruction set that is
+// compiled for. Each file defines, for kWidth elements at any address:
+//   LoadFloat16, LoadBfloat16, LoadInt8, LoadInt4   stored elements -> float32, exact
+//   StoreFloat16, StoreBfloat16                     float32 -> stored, nearest even, NaN stays NaN
+#ifndef FIA_KERNELS_SIMD_H_
+#define FIA_KERNELS_SIMD_H_
+
+#include "kernels/packet.h"
+
+#if defined(__AVX512F__)
+#include "kernels/simd_avx512.h"
+#elif defined(__AVX2__)
+#include "kernels/simd_avx2.h"
+#elif defined(__aarch64__)
+#include "kernels/simd_neon.h"
+#else
+#include "kernels/simd_baseline.h"
+#endif
+
+namespace fia::FIA_ISA_NAMESPACE {
+
+FIA_INLINE void Prefetch(const void* address) { __builtin_prefetch(address, 0, 3); }
+
+}  // namespace fia::FIA_ISA_NAMESPACE
+
+#endif  // FIA_KERNELS_SIMD_H_
