@@ -94,10 +94,11 @@ bool ReadQueryLengths(Context& context, const Lengths& given) {
       &call.query_lengths);
 }
 
-// The S axis of sequence b's keys. Paged caches: `paged` holds the lengths against the block table.
+// The S axis of sequence b's keys. Paged caches: `paged` holds the lengths against the block table; lists in
+// packed layouts are refused by `tensor_list`.
 Limit KeyLimit(const Context& context, std::int64_t index) noexcept {
   const Call& call = context.call;
-  if (context.paged) return {"", -1};
+  if (context.paged || call.layout->packed) return {"", -1};
   if (!call.tensor_list) return {"key's S axis", call.kv_axis};
   const std::vector<TensorView>& key = context.params.key;
   if (index >= static_cast<std::int64_t>(key.size())) return {"", -1};
@@ -115,7 +116,7 @@ bool ReadKeyLengths(Context& context, const Lengths& given) {
                   Text("got none, ", packed ? "inputLayout " : "blockTable", packed ? call.layout->name : "",
                        " requires it"));
   }
-  if (!packed || call.tensor_list) {  // lists in packed layouts are refused by `tensor_list`
+  if (!packed || call.tensor_list) {
     call.kv_starts.assign(static_cast<std::size_t>(call.batch), 0);
     return ReadEach(
         context, argument, given, [&context](std::int64_t index) { return KeyLimit(context, index); },
