@@ -46,7 +46,7 @@ enum class Check : std::int32_t { kStrict, kRelaxed };
 // X_Y          X's                  X's                   Y's; NBSD: (N,B,S,Dv)
 //   with X_Y one of BSH_BNSD BSND_BNSD BNSD_BSND BSH_NBSD BSND_NBSD BNSD_NBSD NTD_TND TND_NTD
 struct Heads {
-  std::string layout;             // one of the thirteen names
+  std::string layout = {};        // one of the thirteen names
   std::int64_t num_heads = 0;     // N
   std::int64_t num_kv_heads = 0;  // Nk; 0 means N; divides N
 };
@@ -55,16 +55,16 @@ struct Heads {
 struct Scores {
   double scale = 1.0;              // any finite value; used as float; nothing is derived from D
   std::int64_t inner_precise = 0;  // 0..3; 1 and 3 allow the weights p to be narrowed to the query's type
-  TensorView
-      pse_shift;  // (B or 1, N, >= S, >= Skv) of the query's dtype (float16 for int8), added to scaled scores
-  TensorView learnable_sink;  // (N), the query's dtype: a score without a value
+  // (B or 1, N, >= S, >= Skv) of the query's dtype (float16 for int8), added to scaled scores
+  TensorView pse_shift = {};
+  TensorView learnable_sink = {};  // (N), the query's dtype: a score without a value
 };
 
 // Valid lengths, copied in phase one. Padded layouts: none (the whole axis), one for all, or one for each
 // sequence. Packed layouts: the cumulative end of each sequence; required.
 struct SequenceLengths {
-  std::vector<std::int64_t> query;      // actualSeqLengths
-  std::vector<std::int64_t> key_value;  // actualSeqLengthsKv, not counting a shared prefix
+  std::vector<std::int64_t> query = {};      // actualSeqLengths
+  std::vector<std::int64_t> key_value = {};  // actualSeqLengthsKv, not counting a shared prefix
 };
 
 // Which keys a query position attends. A non-zero mask element masks its key.
@@ -73,7 +73,7 @@ struct SequenceLengths {
 //   mode 4: i + S2 - S1 - pre_tokens <= j <= i + S2 - S1 + next_tokens
 // Modes 2 to 4 take a 2048 x 2048 mask tensor whose contents are not read.
 struct Mask {
-  TensorView tensor;  // bool, int8 or uint8
+  TensorView tensor = {};  // bool, int8 or uint8
   std::int64_t sparse_mode = 0;
   std::int64_t pre_tokens = 2147483647;
   std::int64_t next_tokens = 2147483647;
@@ -83,95 +83,95 @@ struct Mask {
 // Cache shapes: (blocks, block_size, Nk*D), (blocks, Nk, block_size, D) or (blocks, Nk, D/D0, block_size,
 // D0), D0 = 32 bytes.
 struct PagedCache {
-  TensorView block_table;       // int32 (B, W); used entries are checked in phase two, others never read
+  TensorView block_table = {};  // int32 (B, W); used entries are checked in phase two, others never read
   std::int64_t block_size = 0;  // tokens in a block
 };
 
 // Keys and values that every sequence attends before its own, batch-1 form of the layout.
 struct SharedPrefix {
-  TensorView key;
-  TensorView value;
-  std::vector<std::int64_t> length;  // none: the whole axis; one entry: that many tokens
+  TensorView key = {};
+  TensorView value = {};
+  std::vector<std::int64_t> length = {};  // none: the whole axis; one entry: that many tokens
 };
 
 // Sequences that end at (axis length - size) instead of starting at 0. int64, one element, read in phase two.
 struct LeftPadding {
-  TensorView query_size;
-  TensorView kv_size;
+  TensorView query_size = {};
+  TensorView kv_size = {};
 };
 
 // The rotary part of queries and keys, 64 elements a head, shaped as query and key with D replaced by 64.
 struct Rope {
-  TensorView query;
-  TensorView key;
+  TensorView query = {};
+  TensorView key = {};
 };
 
 // Scales of an int8 or int4 cache: k = (stored + offset) * scale. Modes: 0 per tensor or channel, 1 per
 // token, 2 per head, 3 per token and head, 4 and 5 as 1 and 3 but paged with the cache.
 struct KvAntiquant {
-  TensorView key_scale;
-  TensorView key_offset;
-  TensorView value_scale;
-  TensorView value_offset;
+  TensorView key_scale = {};
+  TensorView key_offset = {};
+  TensorView value_scale = {};
+  TensorView value_offset = {};
   std::int64_t key_mode = 0;
   std::int64_t value_mode = 0;
-  TensorView
-      scale;  // combined: axis 0 holds key, value; not looked at when key_scale and value_scale are given
-  TensorView offset;  // combined
+  // Combined: axis 0 holds key, value; not looked at when key_scale and value_scale are given.
+  TensorView scale = {};
+  TensorView offset = {};  // combined
   std::int64_t mode = 0;
 };
 
 // int8 query, key and value: s = (q8 . k8) * deq_scale1; p8 = round(p * quant_scale1); out = (p8 . v8) *
 // deq_scale2 / l.
 struct Int8Flow {
-  TensorView deq_scale1;    // (1) float32, or uint64 whose low half is a float32
-  TensorView quant_scale1;  // (1) float32
-  TensorView deq_scale2;    // (1) as deq_scale1
+  TensorView deq_scale1 = {};    // (1) float32, or uint64 whose low half is a float32
+  TensorView quant_scale1 = {};  // (1) float32
+  TensorView deq_scale2 = {};    // (1) as deq_scale1
 };
 
 // int8 output: round(out * scale + offset), saturated; one element, or one for each (head, d).
 struct Int8Output {
-  TensorView scale;   // quantScale2: float32 or bfloat16
-  TensorView offset;  // quantOffset2: dtype and shape of scale
+  TensorView scale = {};   // quantScale2: float32 or bfloat16
+  TensorView offset = {};  // quantOffset2: dtype and shape of scale
 };
 
 // int8 multi-head latent attention: query int8 with one scale for each row and head.
 struct Int8Mla {
-  TensorView query_scale;       // dequantScaleQuery: float32, the query's shape without D
+  TensorView query_scale = {};  // dequantScaleQuery: float32, the query's shape without D
   std::int64_t query_mode = 0;  // queryQuantMode: 3
 };
 
 // Quantised inputs and output; each group absent when the call does not use it.
 struct Quantisation {
-  std::optional<KvAntiquant> kv_antiquant;
-  std::optional<Int8Flow> int8_flow;
-  std::optional<Int8Output> int8_output;
-  std::optional<Int8Mla> int8_mla;
+  std::optional<KvAntiquant> kv_antiquant = {};
+  std::optional<Int8Flow> int8_flow = {};
+  std::optional<Int8Output> int8_output = {};
+  std::optional<Int8Mla> int8_mla = {};
 };
 
 // How the call is checked and run.
 struct Execution {
   Check check = Check::kStrict;
-  int num_threads = 0;                      // at most this many; 0: fia::NumThreads()
-  std::optional<ParallelFor> parallel_for;  // in place of the library's pool
+  int num_threads = 0;                           // at most this many; 0: fia::NumThreads()
+  std::optional<ParallelFor> parallel_for = {};  // in place of the library's pool
 };
 
 // One attention call. Views are non-owning; GetWorkspaceSize copies what it needs of this struct.
 struct AttentionParams {
-  TensorView query;
-  std::vector<TensorView> key;    // one tensor, or one (1,...) tensor for each sequence
-  std::vector<TensorView> value;  // as key
-  TensorView attention_out;
-  std::optional<TensorView> softmax_lse;  // float32; nullopt: not asked for
+  TensorView query = {};
+  std::vector<TensorView> key = {};    // one tensor, or one (1,...) tensor for each sequence
+  std::vector<TensorView> value = {};  // as key
+  TensorView attention_out = {};
+  std::optional<TensorView> softmax_lse = {};  // float32; nullopt: not asked for
   Heads heads;
   Scores scores;
-  std::optional<SequenceLengths> lengths;
-  std::optional<Mask> mask;
-  std::optional<PagedCache> paged;
-  std::optional<SharedPrefix> prefix;
-  std::optional<LeftPadding> padding;
-  std::optional<Rope> rope;
-  std::optional<Quantisation> quantisation;
+  std::optional<SequenceLengths> lengths = {};
+  std::optional<Mask> mask = {};
+  std::optional<PagedCache> paged = {};
+  std::optional<SharedPrefix> prefix = {};
+  std::optional<LeftPadding> padding = {};
+  std::optional<Rope> rope = {};
+  std::optional<Quantisation> quantisation = {};
   Execution execution;
 };
 
