@@ -31,6 +31,10 @@ class BitsTest : public ::testing::TestWithParam<std::tuple<DataType, Size>> {
     spec.kv_lengths = {size.keys};
     return spec;
   }
+  static CallSpec WithCommonKeys(CallSpec spec) {
+    spec.common_tokens = spec.kv_lengths[0];
+    return spec;
+  }
   CallSpec CausalBase() const {
     CallSpec spec = Base();
     spec.mask.mode = 3;
@@ -65,8 +69,10 @@ TEST_P(BitsTest, OtherSequences) {
 }
 
 TEST_P(BitsTest, Storage) {
-  for (const CallSpec& base : {Base(), CausalBase(), BiasedBase()})
+  for (const CallSpec& own : {Base(), CausalBase(), BiasedBase()}) {
+    const CallSpec base = WithCommonKeys(own);
     ExpectSameBits(base, StorageVariants(base));
+  }
 }
 
 TEST_P(BitsTest, Layouts) {
@@ -103,6 +109,7 @@ TEST(LongBitsTest, SplitsOfALongCache) {
       base.head_dim = base.value_dim = 32;
       base.query_lengths = {rows};
       base.kv_lengths = {keys};
+      base.common_tokens = keys;
       ExpectSameBits(base, RunVariants(base));
       ExpectSameBits(base, BatchVariants(base));
       ExpectSameBits(base, StorageVariants(base));

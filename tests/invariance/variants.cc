@@ -95,7 +95,7 @@ std::vector<Variant> StorageVariants(const CallSpec& base) {
   variants.back().spec.storage = KvStorage::kList;
   for (const std::int64_t length : {std::int64_t{1}, keys / 2, keys - 1, keys}) {
     CallSpec spec = base;
-    spec.prefix.length = spec.common_tokens = length;
+    spec.prefix.length = length;
     spec.kv_lengths = {keys - length};
     if (length > 0 && length <= keys) variants.push_back({"prefix of " + std::to_string(length), spec});
   }

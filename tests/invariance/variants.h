@@ -21,7 +21,8 @@ std::vector<Variant> RunVariants(const CallSpec& base);
 // The sequence among 2, 16 and 44, at various places.
 std::vector<Variant> BatchVariants(const CallSpec& base);
 
-// Lists, paged caches of all forms and block sizes, prefixes cut off at several places, left padding.
+// Lists, paged caches of all forms and block sizes, prefixes cut off at several places, left padding. All
+// keys of the base are common ones: those of a prefix belong to no sequence.
 std::vector<Variant> StorageVariants(const CallSpec& base);
 
 // Every layout.

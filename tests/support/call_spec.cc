@@ -121,8 +121,8 @@ double ContentAt(const CallSpec& spec, const Site& site) {
       return Stored(hash, spec.kv_dtype, spec.key_magnitude);
     case Part::kValue:
       return Stored(hash, spec.kv_dtype, spec.value_magnitude);
-    case Part::kQueryRope:  // int8 MLA: the caller has divided it by the other scales
-      return Symmetric(hash) * spec.query_magnitude * (mla ? 128.0 * 128.0 / spec.key_magnitude : 1.0);
+    case Part::kQueryRope:  // int8 MLA: the caller has divided it by the scales of query and key
+      return Symmetric(hash) * (mla ? 128.0 * 128.0 / spec.key_magnitude : spec.query_magnitude);
     case Part::kKeyRope:
       return Symmetric(hash) * spec.key_magnitude;
     case Part::kBias:

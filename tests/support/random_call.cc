@@ -145,6 +145,9 @@ class Generator {
       ChoosePaged();
     } else if (draw < 0.5 && plain_layout() && spec_.rope_dim == 0 && spec_.batch() > 1) {
       spec_.storage = KvStorage::kList;
+      spec_.kv_slack = std::max<std::int64_t>(spec_.kv_slack, 1);  // a list's members are not empty
+      if (*std::min_element(spec_.kv_lengths.begin(), spec_.kv_lengths.end()) > 0 && rng_.Chance(0.5))
+        spec_.kv_slack = 0;
     }
   }
 
