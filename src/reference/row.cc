@@ -37,8 +37,9 @@ RowComputer::RowComputer(const AttentionParams& params, const CallShape& shape)
 void RowComputer::Compute(ReferenceRow* row) {
   const std::int64_t b = row->index.sequence;
   const SequenceShape& own = shape_.sequences[static_cast<std::size_t>(b)];
-  const RowPlace place = {b, row->index.head, row->index.position - own.query_begin};
-  const bool valid = place.i >= 0 && place.i < own.query_length && own.query_begin >= 0 && own.kv_begin >= 0;
+  const bool fits = own.query_begin >= 0 && own.kv_begin >= 0;
+  const RowPlace place = {b, row->index.head, fits ? row->index.position - own.query_begin : -1};
+  const bool valid = place.i >= 0 && place.i < own.query_length;
   if (valid) scorer_.Score(place, &scores_);
   if (!valid || scores_.keys.empty()) return FillEmpty(row);
   if (!scores_.specified) return FillUnspecified(row);

@@ -43,7 +43,7 @@ bool AllEmpty(const std::vector<TensorView>& list) noexcept {
 }
 
 bool HasPrefix(const AttentionParams& params) noexcept {
-  return params.prefix && params.prefix->key.present();
+  return params.prefix && HasElements(params.prefix->key);
 }
 
 // Lengths of padded layouts and paged caches: none, one for all, or one for each.
@@ -131,10 +131,10 @@ bool ReadAxes(const AttentionParams& params, CallShape* shape) {
 
 bool ReadShape(const AttentionParams& params, CallShape* shape) {
   *shape = CallShape();
-  if (params.key.empty() || params.key.size() != params.value.size()) return false;
   const bool no_keys = AllEmpty(params.key) && AllEmpty(params.value) && !HasPrefix(params);
   shape->fill_only = !HasElements(params.query) || no_keys;
   if (shape->fill_only) return true;
+  if (params.key.empty() || params.key.size() != params.value.size()) return false;
   const NamedLayout* const end = std::end(kNamedLayouts);
   const NamedLayout* layout = std::find_if(std::begin(kNamedLayouts), end, [&](const NamedLayout& named) {
     return params.heads.layout == named.name;
