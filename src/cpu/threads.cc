@@ -27,7 +27,7 @@ int ThreadsOfEnvironment() noexcept {
 
 // CPUs this process may run on, 1 if the system does not tell.
 int CpusOfAffinityMask() noexcept {
-  cpu_set_t mask[64];  // 65,536 CPUs: more than any kernel is built for
+  cpu_set_t mask[8];  // 8,192 CPUs: the most that Linux is built for
   CPU_ZERO_S(sizeof mask, mask);
   if (sched_getaffinity(0, sizeof mask, mask) != 0) return 1;
   return std::max(CPU_COUNT_S(sizeof mask, mask), 1);

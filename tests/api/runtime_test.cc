@@ -154,6 +154,32 @@ TEST(ExplainTest, EmptyTensorsAndInvalidExecutors) {
   EXPECT_EQ(Explain(Executor()), "no plan: the executor is not valid\n");
 }
 
+// Exits with 0 when phase one refuses the call because of FIA_ISA and says so.
+[[noreturn]] void ExitRefusedByIsa(const AttentionParams& params) {
+  std::uint64_t size = 77;
+  Executor executor;
+  const Status status = GetWorkspaceSize(params, &size, &executor);
+  const bool refused = status.code == StatusCode::kTilingError && status.parameter == "FIA_ISA" &&
+                       status.rule == "isa" && size == 0 && !executor.valid() &&
+                       status.message.find("\"sse9\"") != std::string::npos;
+  std::exit(refused ? 0 : 1);
+}
+
+// In a process of its own: the choice is made once. It runs this program anew up to the same place.
+TEST(RuntimeDeathTest, PhaseOneRefusesAnInstructionSetThatIsNotThere) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const char* text = std::getenv("FIA_ISA");
+  const std::string before = text != nullptr ? text : "";
+  setenv("FIA_ISA", "sse9", 1);
+  const BuiltCall call(CallSpec{});
+  EXPECT_EXIT(ExitRefusedByIsa(call.params()), ::testing::ExitedWithCode(0), "");
+  if (before.empty()) {
+    unsetenv("FIA_ISA");
+  } else {
+    setenv("FIA_ISA", before.c_str(), 1);
+  }
+}
+
 TEST(RuntimeTest, VersionHasThreeNumbers) {
   EXPECT_TRUE(std::regex_match(Version(), std::regex("\\d+\\.\\d+\\.\\d+"))) << Version();
 }
