@@ -39,6 +39,8 @@ audit_kernels() {
   symbols=$("$nm" --undefined-only "$object" | awk '{print $NF}' | grep -E "$banned" || true)
   symbols+=$("$nm" --undefined-only "$object" | awk '{print $NF}' | grep -vE "$needed" || true)
   if [[ -n $symbols ]]; then fail "$object needs more than kernels may:"$'\n'"$symbols"; fi
+  # Code that runs before main would run on every CPU.
+  if "$nm" "$object" | grep -q '_GLOBAL__sub_I'; then fail "$object has a static initialiser"; fi
 }
 
 # The audit finds an inline function outside the namespaces, and only that.
