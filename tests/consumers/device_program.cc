@@ -12,14 +12,14 @@ namespace {
 const int64_t kHeads = 8, kQueries = 64, kKeys = 2, kDim = 64;
 
 // Ends the program when a call of the interface fails.
-#define CHECK_OK(call)                                                        \
-  do {                                                                        \
-    const int result = static_cast<int>(call);                                \
-    if (result != 0) {                                                        \
-      const char* text = aclGetRecentErrMsg();                                \
-      std::printf("%s: %d %s\n", #call, result, text == nullptr ? "" : text); \
-      return 1;                                                               \
-    }                                                                         \
+#define CHECK_OK(call)                                                      \
+  do {                                                                      \
+    const int code = static_cast<int>(call);                                \
+    if (code != 0) {                                                        \
+      const char* text = aclGetRecentErrMsg();                              \
+      std::printf("%s: %d %s\n", #call, code, text == nullptr ? "" : text); \
+      return 1;                                                             \
+    }                                                                       \
   } while (false)
 
 // A (1, heads, positions, dim) tensor of `type` in device memory.
