@@ -76,6 +76,9 @@ static_assert(std::size(kArguments) == kArgumentCount);
 constexpr Argument kRequired[] = {Argument::kQuery, Argument::kKey, Argument::kValue,
                                   Argument::kAttentionOut};
 
+// As many tensors as most calls have.
+constexpr std::size_t kUsualBindings = 16;
+
 const ArgumentRow& RowOf(Argument argument) { return kArguments[static_cast<int>(argument)]; }
 
 Status NullRefusal(Argument argument, const std::string& what) {
@@ -193,6 +196,7 @@ Status ReadArguments(const Handles& handles, const Attributes& attributes, ReadC
       return NullRefusal(argument, "is null, but is always needed");
     }
   }
+  call->bindings.reserve(kUsualBindings);
   for (int number = 0; number < kArgumentCount; ++number) {
     if (handles.at[number] == nullptr) continue;
     Status status = BindArgument(static_cast<Argument>(number), handles.at[number], attributes, call);

@@ -166,6 +166,25 @@ TEST_F(PhaseOne, OffsetsThatAreNoAddressesAreRefused) {
   }
 }
 
+// Two int4 elements a byte: a view may begin at an even element only.
+TEST_F(PhaseOne, Int4ViewsBeginAtWholeBytes) {
+  const std::int64_t dims[] = {1, 1, 2, kTwoKeysDim};
+  std::vector<unsigned char> packed(kTwoKeysDim + 1);
+  const void* kept = call_.at(Argument::kKey);
+  const auto refused_for_offset = [&](std::int64_t offset) {
+    aclTensor* cache =
+        aclCreateTensor(dims, 4, ACL_INT4, nullptr, offset, ACL_FORMAT_ND, dims, 4, packed.data());
+    aclTensorList* list = aclCreateTensorList(&cache, 1);
+    call_.at(Argument::kKey) = list;
+    ExpectRefused(ACLNN_ERR_INNER_TILING_ERROR, "key");  // at the latest because the value is no int4
+    aclDestroyTensorList(list);
+    return Says("offset");
+  };
+  EXPECT_TRUE(refused_for_offset(1));
+  EXPECT_FALSE(refused_for_offset(2));
+  call_.at(Argument::kKey) = kept;
+}
+
 TEST_F(PhaseOne, ManyDimsAreNamedNotRead) {
   const std::vector<std::int64_t> dims(9, 1);
   aclTensor* query = MakeAclTensor(dims, ACL_FLOAT16, data_.query.data());

@@ -66,8 +66,8 @@ TEST(Memmove, MayOverlap) {
 
 TEST(Memset, FillsAtMostTheDestination) {
   Buffer buffer;
-  EXPECT_EQ(memset_s(buffer.data, 8, 'x', 3), EOK);
-  EXPECT_EQ(buffer.all().substr(0, 4), std::string("xxx\0", 4));
+  EXPECT_EQ(memset_s(buffer.data, 8, 'z', 3), EOK);
+  EXPECT_EQ(buffer.all().substr(0, 4), std::string("zzz\0", 4));
   EXPECT_EQ(memset_s(buffer.data, 8, 'y', 9), ERANGE_AND_RESET);
   EXPECT_EQ(buffer.all(), "yyyyyyyy");
 }
