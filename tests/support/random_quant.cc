@@ -155,11 +155,17 @@ class QuantGenerator {
     }
   }
 
+  // A scale has at least one position, even if no sequence has a key.
+  void ChooseScaleSlack() {
+    const std::int64_t least = CallGeometry(spec_).mask_columns == 0 ? 1 : 0;
+    spec_.quant.scale_slack = rng_.Between(least, 5);
+  }
+
   void ChooseAntiquantModes(bool int4) {
     QuantSpec& quant = spec_.quant;
     quant.offsets = rng_.Chance(0.5);
     quant.shape_form = static_cast<int>(rng_.Between(0, 6));
-    quant.scale_slack = rng_.Between(0, 5);
+    ChooseScaleSlack();
     quant.per_channel = rng_.Chance(0.6);
     if (quant.combined) {
       quant.key_mode = quant.value_mode = several() ? 0 : rng_.Between(0, 1);
@@ -181,6 +187,8 @@ class QuantGenerator {
     spec_.head_dim = spec_.value_dim = strict() ? 128 : 32 * rng_.Between(1, 5);
     if (strict()) spec_.dtype = DataType::kBfloat16;
     ChoosePages(KvStorage::kPagedNz, {128, 512});
+    if (strict()) ShortenRows(16);
+    ChooseScaleSlack();
     QuantSpec& quant = spec_.quant;
     quant.shape_form = static_cast<int>(rng_.Between(0, 6));
     quant.key_mode = quant.value_mode = strict() ? rng_.Between(0, packed() ? 0 : 1) : rng_.Between(0, 5);
@@ -215,7 +223,7 @@ class QuantGenerator {
       ChoosePadding();
     }
     ChooseOutput(true);
-    if (spec_.out_dtype != DataType::kInt8) spec_.out_dtype = DataType::kFloat16;
+    if (spec_.quant.output == OutputQuant::kNone) spec_.out_dtype = DataType::kFloat16;
     FinishMasks();
   }
 
