@@ -33,10 +33,11 @@ bool CheckPse(Context& context) {
   };
   if (pse.rank != 4) return wrong("it must be (1 or B,N,>=Q_S,>=KV_S) with N = numHeads = ", call.num_heads);
   if (pse.dims[0] != 1 && pse.dims[0] != call.batch)
-    return wrong("the first axis must be 1 or B = ", call.batch);
+    return wrong("the first axis must be 1 or query's B = ", call.batch);
   if (pse.dims[1] != call.num_heads) return wrong("the head axis must be numHeads = ", call.num_heads);
-  if (pse.dims[2] < call.query_axis) return wrong("the row axis must be at least Q_S = ", call.query_axis);
-  if (pse.dims[3] < columns) return wrong("the last axis must be at least KV_S = ", columns);
+  if (pse.dims[2] < call.query_axis)
+    return wrong("the row axis must be at least query's Q_S = ", call.query_axis);
+  if (pse.dims[3] < columns) return wrong("the last axis must be at least key's KV_S = ", columns);
   return AlibiFits(context);
 }
 

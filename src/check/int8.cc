@@ -7,7 +7,6 @@ namespace {
 constexpr std::int64_t kMlaDim = 512;
 constexpr std::int64_t kMlaBlockTokens = 128;
 constexpr std::int64_t kMlaMostPositions = 16;
-constexpr std::int64_t kMlaQueryMode = 3;
 
 bool OneElement(Context& context, Argument argument) {
   const TensorView* view = context.Used(argument);

@@ -21,9 +21,9 @@ bool CheckLse(Context& context) {
   const Shape shape =
       call.layout->packed ? Shape{tokens, call.num_heads, 1} : Shape{call.batch, call.num_heads, tokens, 1};
   if (HasShape(lse, shape)) return true;
-  return Refuse(
-      context, Argument::kSoftmaxLse,
-      Text("got shape ", lse, ", it must be ", call.layout->packed ? "(T,N,1) = " : "(B,N,Q_S,1) = ", shape));
+  return Refuse(context, Argument::kSoftmaxLse,
+                Text("got shape ", lse, ", with query ", query, " it must be ",
+                     call.layout->packed ? "(T,N,1) = " : "(B,N,Q_S,1) = ", shape));
 }
 
 }  // namespace fia::check

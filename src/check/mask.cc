@@ -55,8 +55,8 @@ bool RefuseFullMask(Context& context, const TensorView& mask, bool one_row, std:
   const Call& call = context.call;
   if (!one_row) {
     return Refuse(context, Argument::kAttenMask,
-                  Text("got shape ", mask, ", a full mask is (1 or B,1,>=Q_S,>=KV_S) with B = ", call.batch,
-                       ", Q_S = ", call.query_axis, ", KV_S = ", columns,
+                  Text("got shape ", mask, ", a full mask is (1 or B,1,>=Q_S,>=KV_S) with query's B = ",
+                       call.batch, ", Q_S = ", call.query_axis, ", key's KV_S = ", columns,
                        ", axes but the last two may be left out from the front"));
   }
   const bool band = mask.rank >= 2 && mask.dims[mask.rank - 1] == kBandMaskSide &&
@@ -64,8 +64,8 @@ bool RefuseFullMask(Context& context, const TensorView& mask, bool one_row, std:
   return Refuse(context, Argument::kAttenMask,
                 Text("got shape ", mask,
                      ", with one query position a mask is (B,>=KV_S), (1 or B,1,>=KV_S) or "
-                     "(1 or B,1,1,>=KV_S) with B = ",
-                     call.batch, ", KV_S = ", columns,
+                     "(1 or B,1,1,>=KV_S) with query's B = ",
+                     call.batch, ", key's KV_S = ", columns,
                      band ? "; the causal 2048 x 2048 mask would hide all keys but the first" : ""));
 }
 

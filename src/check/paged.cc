@@ -12,7 +12,7 @@ bool TableFits(Context& context) {
   const Call& call = context.call;
   if (table.rank != 2 || table.dims[0] != call.batch) {
     return Refuse(context, Argument::kBlockTable,
-                  Text("got shape ", table, ", it must be (B,W) with B = ", call.batch));
+                  Text("got shape ", table, ", it must be (B,W) with query's B = ", call.batch));
   }
   if (call.block_size < 1) {
     return Refuse(context, "blockSize",

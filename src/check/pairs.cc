@@ -4,6 +4,8 @@
 namespace fia::check {
 namespace {
 
+constexpr std::int64_t kMlaQueryMode = 3;
+
 // Both or none.
 struct Pair {
   Argument first;
@@ -37,10 +39,10 @@ bool FlowHas(Context& context, Argument argument, bool flow, const char* what) {
 bool QueryModeFits(Context& context) {
   const std::optional<Quantisation>& quantisation = context.params.quantisation;
   const std::int64_t mode = quantisation && quantisation->int8_mla ? quantisation->int8_mla->query_mode : 0;
-  const std::int64_t needed = context.call.flow == Flow::kInt8Mla ? 3 : 0;
+  const std::int64_t needed = context.call.flow == Flow::kInt8Mla ? kMlaQueryMode : 0;
   if (mode == needed) return true;
   return Refuse(context, "queryQuantMode",
-                Text("got ", mode, ", ", needed == 3 ? "with" : "without",
+                Text("got ", mode, ", ", needed != 0 ? "with" : "without",
                      " an int8 query and dequantScaleQuery it must be ", needed));
 }
 

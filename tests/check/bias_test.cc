@@ -36,10 +36,10 @@ TEST(Pse, HasAColumnForEachKey) {
                      Pse({1, 4, 4, 16})(p);
                      p.scores.pse_shift.strides[1] = 0;
                    }),
-          PseRefused("batch", Pse({2, 4, 4, 16}), {"B = 3"}),
+          PseRefused("batch", Pse({2, 4, 4, 16}), {"query's B = 3"}),
           PseRefused("heads", Pse({3, 1, 4, 16}), {"numHeads = 4"}),
-          PseRefused("rows do not broadcast", Pse({3, 4, 1, 16}), {"Q_S = 4"}),
-          PseRefused("columns", Pse({3, 4, 4, 15}), {"16"}),
+          PseRefused("rows do not broadcast", Pse({3, 4, 1, 16}), {"query's Q_S = 4"}),
+          PseRefused("columns", Pse({3, 4, 4, 15}), {"key's KV_S = 16"}),
           PseRefused("rank", Pse({4, 4, 16})),
           PseRefused("no axis", Pse({})),
           RefusedAs(StatusCode::kTilingError, "dtype", Pse({3, 4, 4, 16}, kBfloat), "pseShift", "dtype"),

@@ -33,7 +33,7 @@ TEST(Paged, AnyCacheWithAnyLayout) {
                       [](auto& p) {
                         p.paged->block_table = View(kWord, {3, 2});
                       },
-                      "blockTable", "paged", {"B = 2"}),
+                      "blockTable", "paged", {"query's B = 2"}),
               Accepted("a wider table",
                        [](auto& p) {
                          p.paged->block_table = View(kWord, {2, 7});
