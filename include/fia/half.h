@@ -10,17 +10,17 @@ namespace fia {
 
 // float32 of an IEEE 754 binary16 bit pattern; exact, subnormals, infinities and NaN included.
 inline float HalfToFloat(std::uint16_t half) noexcept {
-  const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000u) << 16;
-  const std::uint32_t exponent = (half >> 10) & 0x1fu;
-  const std::uint32_t mantissa = half & 0x3ffu;
-  std::uint32_t bits = sign | ((exponent + 112u) << 23) | (mantissa << 13);
-  if (exponent == 31u) bits = sign | 0x7f800000u | (mantissa << 13);
+  // Exponent and mantissa moved into float's places are 2^112 times too small, subnormals included.
+  const std::uint32_t magnitude = static_cast<std::uint32_t>(half & 0x7fffu) << 13;
+  float scaled;
+  std::memcpy(&scaled, &magnitude, sizeof scaled);
+  scaled *= 0x1p112f;
+  std::uint32_t bits;
+  std::memcpy(&bits, &scaled, sizeof bits);
+  if (magnitude >= 0x0f800000u) bits = magnitude | 0x7f800000u;  // infinity, NaN
+  bits |= static_cast<std::uint32_t>(half & 0x8000u) << 16;
   float value;
   std::memcpy(&value, &bits, sizeof value);
-  if (exponent == 0u) {  // zero or subnormal: mantissa * 2^-24
-    value = static_cast<float>(mantissa) * 0x1p-24f;
-    if (sign != 0u) value = -value;
-  }
   return value;
 }
 

@@ -33,24 +33,38 @@ double LoadInt4(const void* data, std::int64_t position) noexcept {
   return nibble < 8 ? nibble : nibble - 16;
 }
 
-using Loader = double (*)(const void*, std::int64_t) noexcept;
+// How elements of one type are read: one, or `count` of them `stride` apart.
+struct Loader {
+  double (*one)(const void* data, std::int64_t position) noexcept;
+  void (*many)(const void* data, std::int64_t position, std::int64_t stride, std::int64_t count,
+               double* to) noexcept;
+};
 
-Loader LoaderOf(DataType dtype) noexcept {
+template <double (*kLoad)(const void*, std::int64_t) noexcept>
+void LoadMany(const void* data, std::int64_t position, std::int64_t stride, std::int64_t count,
+              double* to) noexcept {
+  for (std::int64_t d = 0; d < count; ++d) to[d] = kLoad(data, position + d * stride);
+}
+
+template <double (*kLoad)(const void*, std::int64_t) noexcept>
+constexpr Loader kLoader = {kLoad, LoadMany<kLoad>};
+
+const Loader& LoaderOf(DataType dtype) noexcept {
   switch (dtype) {
     case DataType::kFloat16:
-      return LoadHalf;
+      return kLoader<LoadHalf>;
     case DataType::kBfloat16:
-      return LoadBfloat16;
+      return kLoader<LoadBfloat16>;
     case DataType::kFloat32:
-      return Load<float>;
+      return kLoader<Load<float>>;
     case DataType::kInt8:
-      return Load<std::int8_t>;
+      return kLoader<Load<std::int8_t>>;
     case DataType::kInt4:
-      return LoadInt4;
+      return kLoader<LoadInt4>;
     case DataType::kInt32:
-      return Load<std::int32_t>;
+      return kLoader<Load<std::int32_t>>;
     default:
-      return Load<std::uint8_t>;  // masks: bool, uint8
+      return kLoader<Load<std::uint8_t>>;  // masks: bool, uint8
   }
 }
 
@@ -68,7 +82,7 @@ std::int64_t CountElements(const TensorView& view, int first_axis) noexcept {
 }
 
 double ReadElement(const TensorView& view, std::int64_t position) noexcept {
-  return LoaderOf(view.dtype)(view.data, position);
+  return LoaderOf(view.dtype).one(view.data, position);
 }
 
 double ReadNumbered(const TensorView& view, int first_axis, std::int64_t number,
@@ -116,8 +130,7 @@ void ReadRow(const HeadRow& row, std::int64_t count, double* to) noexcept {
     }
     return;
   }
-  const Loader load = LoaderOf(view.dtype);
-  for (std::int64_t d = 0; d < count; ++d) to[d] = load(view.data, row.position + (row.first + d) * stride);
+  LoaderOf(view.dtype).many(view.data, row.position + row.first * stride, stride, count, to);
 }
 
 }  // namespace fia::reference

@@ -30,7 +30,6 @@ RowComputer::RowComputer(const AttentionParams& params, const CallShape& shape)
       shape_(shape),
       scorer_(params, shape),
       antiquant_(params, shape, Antiquant::Side::kValue),
-      sums_(static_cast<std::size_t>(shape.value_dim)),
       value_(static_cast<std::size_t>(shape.value_dim)),
       magnitudes_(static_cast<std::size_t>(shape.value_dim)) {}
 
@@ -50,8 +49,8 @@ void RowComputer::Compute(ReferenceRow* row) {
   row->lse = weights_.row_max + std::log(weights_.row_sum);
   row->lse_tolerance = 4e-6 * std::max({1.0, std::fabs(row->lse), weights_.magnitude});
   AddValues(place);
-  for (std::size_t d = 0; d < sums_.size(); ++d) {
-    const ElementRange range = Finish(sums_[d], place.head, static_cast<std::int64_t>(d));
+  for (std::size_t d = 0; d < row->out.size(); ++d) {
+    const ElementRange range = Finish(place.head, d);
     row->out[d] = range.exact;
     row->out_low[d] = range.low;
     row->out_high[d] = range.high;
@@ -87,7 +86,8 @@ void RowComputer::FillUnspecified(ReferenceRow* row) const {
 // Plain float64 sums over n keys: their error, n 2^-53 sum|p v|, is 2^-33 of it at n = 2^20, far below the
 // contract's 2^-17.
 void RowComputer::AddValues(const RowPlace& place) {
-  std::fill(sums_.begin(), sums_.end(), Sums());
+  for (std::vector<double>* sums : {&sums_.exact, &sums_.low, &sums_.high, &sums_.absolute, &sums_.largest})
+    sums->assign(value_.size(), 0.0);
   const std::int64_t kv_head = place.head * shape_.kv_heads / shape_.heads;
   antiquant_.SetHead(kv_head);
   for (std::size_t t = 0; t < scores_.keys.size(); ++t) {
@@ -98,40 +98,39 @@ void RowComputer::AddValues(const RowPlace& place) {
       antiquant_.Apply(place.sequence, scores_.keys[t], value_.data(), magnitudes_.data());
       magnitudes = magnitudes_.data();
     }
-    const double weight = weights_.exact[t];
     const double low = weights_.low[t];
     const double high = weights_.high[t];
-    const double largest = std::max(std::fabs(low), std::fabs(high));
-    for (std::size_t d = 0; d < sums_.size(); ++d) {
-      const double value = value_[d];
+    const double most = std::max(std::fabs(low), std::fabs(high));
+    for (std::size_t d = 0; d < value_.size(); ++d) {
       const double magnitude = std::fabs(magnitudes[d]);
-      Sums& sums = sums_[d];
-      sums.exact += weight * value;
-      sums.low += std::min(low * value, high * value);
-      sums.high += std::max(low * value, high * value);
-      sums.absolute += largest * magnitude;
-      sums.largest = std::max(sums.largest, magnitude);
-      sums.finite = sums.finite && std::isfinite(value) && std::isfinite(magnitude);
+      sums_.exact[d] += weights_.exact[t] * value_[d];
+      sums_.absolute[d] += most * magnitude;
+      sums_.largest[d] = std::max(sums_.largest[d], magnitude);
+    }
+    if (shape_.kind == QueryKind::kFloat) continue;  // low and high are exact
+    for (std::size_t d = 0; d < value_.size(); ++d) {
+      sums_.low[d] += std::min(low * value_[d], high * value_[d]);
+      sums_.high[d] += std::max(low * value_[d], high * value_[d]);
     }
   }
+  if (shape_.kind == QueryKind::kFloat) sums_.low = sums_.high = sums_.exact;
 }
 
-ElementRange RowComputer::Finish(const Sums& sums, std::int64_t head, std::int64_t d) const {
+ElementRange RowComputer::Finish(std::int64_t head, std::size_t d) const {
   const double keys = static_cast<double>(scores_.keys.size());
   const double factor = weights_.value_factor / weights_.row_sum;
-  const double largest = sums.largest * std::fabs(weights_.value_factor);
-  if (!sums.finite || !(keys * largest < 0x1p127)) return kUnspecified;
+  const double largest = sums_.largest[d] * std::fabs(weights_.value_factor);
+  if (!std::isfinite(sums_.absolute[d]) || !(keys * largest < 0x1p127)) return kUnspecified;
   ElementValue value;
-  value.exact = sums.exact * factor;
-  value.low = std::min(sums.low * factor, sums.high * factor);
-  value.high = std::max(sums.low * factor, sums.high * factor);
-  value.error = (RelativeError(params_, static_cast<std::int64_t>(scores_.keys.size())) +
-                 0x1p-18 * weights_.magnitude) *
-                    sums.absolute * std::fabs(factor) +
-                keys * 0x1p-125 * largest;
+  value.exact = sums_.exact[d] * factor;
+  value.low = std::min(sums_.low[d] * factor, sums_.high[d] * factor);
+  value.high = std::max(sums_.low[d] * factor, sums_.high[d] * factor);
+  const double relative =
+      RelativeError(params_, static_cast<std::int64_t>(scores_.keys.size())) + 0x1p-18 * weights_.magnitude;
+  value.error = relative * sums_.absolute[d] * std::fabs(factor) + keys * 0x1p-125 * largest;
   const Int8Output* output = Int8OutputOf(params_);
   if (output == nullptr) return RangeOfFloat(params_.attention_out.dtype, value);
-  const std::int64_t number = head * shape_.value_dim + d;
+  const std::int64_t number = head * shape_.value_dim + static_cast<std::int64_t>(d);
   const double scale = OutputFactor(output->scale, number);
   const double offset = output->offset.present() ? OutputFactor(output->offset, number) : 0.0;
   if (!std::isfinite(scale) || !std::isfinite(offset)) return kUnspecified;

@@ -23,18 +23,17 @@ class RowComputer {
   void Compute(ReferenceRow* row);
 
  private:
-  // Sums over the attended keys for one element of the head.
+  // Sums over the attended keys, [Dv] each.
   struct Sums {
-    double exact = 0, low = 0, high = 0;  // sum of weight * value
-    double absolute = 0;                  // sum of |weight| |value|
-    double largest = 0;                   // |value|
-    bool finite = true;
+    std::vector<double> exact, low, high;  // weight * value
+    std::vector<double> absolute;          // |weight| |value|; not finite where a value is not
+    std::vector<double> largest;           // the greatest |value|
   };
 
   void FillEmpty(ReferenceRow* row) const;
   void FillUnspecified(ReferenceRow* row) const;
   void AddValues(const RowPlace& place);
-  ElementRange Finish(const Sums& sums, std::int64_t head, std::int64_t d) const;
+  ElementRange Finish(std::int64_t head, std::size_t d) const;
 
   const AttentionParams& params_;
   const CallShape& shape_;
@@ -42,7 +41,7 @@ class RowComputer {
   Antiquant antiquant_;
   RowScores scores_;
   RowWeights weights_;
-  std::vector<Sums> sums_;  // [Dv]
+  Sums sums_;
   std::vector<double> value_, magnitudes_;
 };
 

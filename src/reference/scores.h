@@ -25,6 +25,12 @@ struct RowScores {
   bool specified = true;           // false: NaN, infinities or sums from 2^127 on; scores are then incomplete
 };
 
+// A dot product and the sum of its absolute terms.
+struct Products {
+  double sum = 0;
+  double absolute = 0;
+};
+
 class Scorer {
  public:
   // `params` and `shape` have to outlive this object.
@@ -35,7 +41,7 @@ class Scorer {
  private:
   double FactorOf(const RowPlace& place) const;  // what q . k is multiplied with
   void LoadQuery(const RowPlace& place);
-  void AddProduct(const RowPlace& place, std::int64_t j, double* dot, double* absolute);
+  Products Multiply(const RowPlace& place, std::int64_t j);  // of key j, rope included
 
   const AttentionParams& params_;
   const CallShape& shape_;

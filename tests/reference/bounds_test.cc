@@ -92,6 +92,9 @@ TEST(BoundsTest, Int8RangesHaveOneNeighbourNearAHalf) {
   EXPECT_EQ(range(500, 0.1), std::pair(127.0, 127.0));
   EXPECT_EQ(range(-500, 0.1), std::pair(-128.0, -128.0));
   EXPECT_EQ(range(127.5, 0.1), std::pair(127.0, 127.0));
+  const ElementRange turned = RangeOfInt8({1, 0.75, 2, 0}, -4, 0);
+  EXPECT_EQ(turned.low, -8);
+  EXPECT_EQ(turned.high, -3);
   EXPECT_EQ(SaturateInt8(0.5), 0.0);
   EXPECT_EQ(SaturateInt8(1.5), 2.0);
   EXPECT_EQ(SaturateInt8(-128.5), -128.0);

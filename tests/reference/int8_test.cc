@@ -94,6 +94,8 @@ TEST(Int8FlowTest, WeightsSaturate) {
   EXPECT_EQ(line.Row().out[0], 127 * 8 / 2);
   line.quant1.Fill(-1000);
   EXPECT_EQ(line.Row().out[0], -128 * 8 / 2);
+  line.quant1.Fill(2.5);  // to even
+  EXPECT_EQ(line.Row().out[0], 2 * 8 / 2);
 }
 
 // p of the second key is 1/2 but for float rounding of ln 2: with quantScale1 = 1 it may be 0 or 1.
@@ -112,6 +114,10 @@ TEST(Int8FlowTest, AWeightNearAHalfMayBeEitherNeighbour) {
   EXPECT_LT(line.Row().out_high[0], -65.9);
   line.quant1.Fill(1.00001);  // 0.500005
   EXPECT_GT(line.Row().out_high[0], 0.0);
+  line.quant1.Fill(1);
+  line.value.Fill(-99);  // the sum of both: 99 / 1.5 for p8 of 1 and 0, twice that for 1 and 1
+  EXPECT_NEAR(line.Row().out_low[0], 66, 0.1);
+  EXPECT_NEAR(line.Row().out_high[0], 132, 0.2);
 }
 
 TEST(Int8FlowTest, Int8OutputOfTheInt8Flow) {
@@ -208,6 +214,14 @@ TEST(Int8OutputTest, EmptyRowsAreZeroButForDecodeWithoutKeys) {
   EXPECT_EQ(row.lse, std::numeric_limits<double>::infinity());
   EXPECT_EQ(row.out_low, std::vector<double>({4, 4, 4}));
   EXPECT_EQ(row.out_high, std::vector<double>({4, 4, 4}));
+  // One offset for each head and element.
+  OutputCall wide({1, 2, 3, 4}, 2);
+  Tensor scales(DataType::kFloat32, {2, 2}), offsets(DataType::kFloat32, {2, 2});
+  offsets.FillFrom({1, -2, 200, 4.5});
+  wide.output() = {scales.view(), offsets.view()};
+  wide.params.lengths = SequenceLengths{{}, {0}};
+  EXPECT_EQ(RowOf(wide.params, 0, 0, 0).out_low, std::vector<double>({1, -2}));
+  EXPECT_EQ(RowOf(wide.params, 0, 1, 0).out_low, std::vector<double>({127, 4}));
   call.params.heads.layout = "BNSD_BSND";  // no decode call
   call.params.attention_out = TensorView::Contiguous(nullptr, DataType::kInt8, {1, 1, 1, 3});
   ExpectEmpty(RowOf(call.params, 0, 0, 0));
@@ -263,23 +277,28 @@ struct MlaCall {
   AttentionParams params;
 };
 
-// Head 0: query scale 1/2, key scale 1/8, so a rotary product of 16 counts 1. Keys score 0 (even) and -3
-// (odd) in the first 512, 1 less in the next, 2 less in the rest: 127 exp(-3) = 6.32, rounded 6 in every
-// block. Over the row's maximum it would be 6, 2, 1.
+// Head 0: query scale 1/2, key scale 1/8, so a rotary product of 16 counts 1. A key's score is -(its block of
+// 512), 3 less for odd keys, 1/2 less in the lower half of a block. Weights are rounded within the block:
+// 127, 6, and in the lower halves 127 exp(-1/2) = 77.03 and 127 exp(-7/2) = 3.84. The last block has 38
+// pairs, all in its lower half, and so a maximum of its own.
 TEST(Int8MlaTest, WeightsAreRoundedOverTheirBlocksMaximum) {
   MlaCall call;
   call.query_rope.Put({0, 0, 0, 0}, 1);
   for (std::int64_t j = 0; j < MlaCall::kKeys; ++j) {
-    call.key_rope.Put({call.Block(j), 0, 0, j % 128, 0}, -16.0 * static_cast<double>(j / 512 + j % 2 * 3));
+    const double less = static_cast<double>(j / 512 + j % 2 * 3) + (j % 512 < 256 ? 0.5 : 0.0);
+    call.key_rope.Put({call.Block(j), 0, 0, j % 128, 0}, -16 * less);
     call.value.Put({call.Block(j), 0, 0, j % 128, 5}, static_cast<double>(j % 2 * 100 + j / 512));
   }
   double sum = 0, values = 0;
-  const double counts[] = {256, 256, 38};  // pairs of keys in each block of 512
-  for (int block = 0; block < 3; ++block) {
-    const double weight = std::exp(-static_cast<double>(block)) * counts[block];
-    sum += weight * (1 + std::exp(-3.0));
-    values += weight * (127.0 * block + 6.0 * (100 + block)) / 127;
-  }
+  const auto add = [&](double pairs, double block_max, double less, double even, double odd, double value) {
+    sum += pairs * std::exp(block_max - less) * (1 + std::exp(-3.0));
+    values += pairs * std::exp(block_max) * (even * value + odd * (100 + value)) / 127;
+  };
+  add(128, 0, 0, 127, 6, 0);
+  add(128, 0, 0.5, 77, 4, 0);
+  add(128, -1, 0, 127, 6, 1);
+  add(128, -1, 0.5, 77, 4, 1);
+  add(38, -2.5, 0, 127, 6, 2);
   const ReferenceRow row = RowOf(call.params, 0, 0, 0);
   EXPECT_NEAR(row.lse, std::log(sum), 1e-12);
   EXPECT_NEAR(row.out[5], values * 0.75 / sum, 1e-11);

@@ -81,6 +81,8 @@ TEST(MaskTest, Mode4IsABand) {
   EXPECT_EQ(AttendedBy(call.params, 0, 5), Range(0, 10));
   call.params.mask = Mask{mask.view(), 4, INT64_MAX, INT64_MIN};
   EXPECT_EQ(AttendedBy(call.params, 0, 5), Range(0, 0));
+  call.params.mask = Mask{mask.view(), 4, INT64_MIN, INT64_MAX};
+  EXPECT_EQ(AttendedBy(call.params, 0, 5), Range(0, 0));
 }
 
 TEST(MaskTest, Mode4CountsFromTheLowerRight) {
@@ -167,6 +169,17 @@ TEST(MaskTest, DecodeCallsLookAtNoModeAndNoQueryLength) {
   const Tensor compressed = Compressed();
   other.params.mask = Mask{compressed.view(), 2, 0, 0};
   EXPECT_EQ(AttendedBy(other.params, 1, 0), Range(0, 1));
+  Scene narrow = OneHot({1, 1}, {6, 6});
+  narrow.dim = 8;
+  other = MakePlainCall(narrow, "BSND");
+  other.params.mask = Mask{compressed.view(), 2, 0, 0};
+  EXPECT_EQ(AttendedBy(other.params, 1, 0), Range(0, 1));
+  const Tensor query_rope(DataType::kFloat16, {2, 1, 1, 64});
+  const Tensor key_rope(DataType::kFloat16, {2, 6, 1, 64});
+  call.params.lengths->query = {1, 1};
+  call.params.mask = Mask{compressed.view(), 2, 0, 0};
+  call.params.rope = Rope{query_rope.view(), key_rope.view()};
+  EXPECT_EQ(AttendedBy(call.params, 1, 0), Range(0, 1));
 }
 
 TEST(MaskTest, PackedFullMasksCountWithinTheSequence) {
@@ -218,6 +231,8 @@ TEST(MaskTest, PaddingNeedsLengths) {
   size.Set(0, 100);
   call.params.padding = LeftPadding{size.view(), size.view()};
   call.params.lengths.reset();
+  EXPECT_EQ(AttendedBy(call.params, 0, 1), Range(0, 3));
+  call.params.lengths.emplace();
   EXPECT_EQ(AttendedBy(call.params, 0, 1), Range(0, 3));
 }
 

@@ -54,6 +54,18 @@ TEST(ScoreTest, SinkIsAScoreWithoutAValue) {
   }
 }
 
+TEST(ScoreTest, EachHeadHasItsSink) {
+  const Scene scene;
+  PlainCall call = MakePlainCall(scene, "BSND");
+  Tensor sink(DataType::kFloat16, {2}, {{}, {3}, {}, 0});
+  sink.FillFrom({1, -2});
+  call.params.scores.learnable_sink = sink.view();
+  for (std::int64_t n = 0; n < 2; ++n) {
+    const double plain = Solve(scene, 0, n, 0, FirstKeys(5)).lse;
+    EXPECT_NEAR(RowOf(call.params, 0, n, 0).lse, std::log(std::exp(plain) + std::exp(sink.Get(n))), 1e-12);
+  }
+}
+
 TEST(ScoreTest, ALargeSinkLeavesAlmostNothing) {
   Line line(std::vector<double>(128, 0.0), std::vector<double>(128, 1.0));
   Tensor sink(DataType::kFloat32, {1});
@@ -121,6 +133,25 @@ TEST(ScoreTest, PackedBiasCountsWithinTheSequence) {
   };
   ExpectRow(RowOf(call.params, 0, 1, 2), Solve(scene, 0, 1, 2, FirstKeys(5)));
   ExpectRow(RowOf(call.params, 1, 0, 1), Solve(scene, 1, 0, 1, FirstKeys(4)));
+}
+
+// Rows 2, 3 of 5 and keys 4, 5, 6 of 8: queries, keys and bias are those of the padded positions.
+TEST(ScoreTest, LeftPaddingMovesQueriesKeysAndBias) {
+  Scene scene;
+  scene.query_lengths = {5};
+  scene.kv_lengths = {8};
+  PlainCall call = MakePlainCall(scene, "BNSD");
+  Tensor size(DataType::kInt64, {1});
+  size.Set(0, 1);
+  Tensor bias(DataType::kFloat16, {1, 2, 5, 8});
+  Rng rng(7);
+  bias.FillIntegers(&rng, -2, 2);
+  call.params.lengths = SequenceLengths{{2}, {3}};
+  call.params.padding = LeftPadding{size.view(), size.view()};
+  call.params.scores.pse_shift = bias.view();
+  scene.bias = [&](auto b, auto n, auto i, auto j) { return bias.At({b, n, i, j}); };
+  for (std::int64_t position = 2; position < 4; ++position)
+    ExpectRow(RowOf(call.params, 0, 1, position), Solve(scene, 0, 1, position, {4, 5, 6}));
 }
 
 // One more 64 elements of query and key: the same as a head dim of 16 + 64.
