@@ -134,6 +134,7 @@ std::vector<std::uint8_t> BuiltCall::Bits(std::int64_t b, bool with_lse) const {
   const SequenceGeometry& sequence = geometry_.sequences[static_cast<std::size_t>(b)];
   const Rows out = RowsOf(tensors_.out.view, geometry_.output, spec_.value_dim, spec_.out_dtype, 1);
   std::vector<std::uint8_t> bytes;
+  if (!sequence.computed) return bytes;
   const std::int64_t first = sequence.query_base + sequence.query_start;
   for (std::int64_t i = 0; i < sequence.rows; ++i) {
     for (std::int64_t n = 0; n < spec_.num_heads; ++n) {

@@ -33,7 +33,8 @@ class BuiltCall {
   double Out(std::int64_t b, std::int64_t i, std::int64_t n, std::int64_t d) const;
   double Lse(std::int64_t b, std::int64_t i, std::int64_t n) const;
 
-  // The bytes of the sequence's valid rows in the order (row, head, element), then of its lse if asked for.
+  // The bytes of the sequence's valid rows in the order (row, head, element), then of its lse if asked for;
+  // nothing for a sequence that left padding leaves no room for.
   std::vector<std::uint8_t> Bits(std::int64_t b, bool with_lse = true) const;
 
   // No byte of the output buffers outside the views has changed.
