@@ -48,12 +48,6 @@ void Append(std::string* text, const Shape& shape) {
   text->push_back(')');
 }
 
-void Append(std::string* text, const TensorView& view) {
-  if (view.rank < 0 || view.rank > kMaxRank) {
-    Append(text, Text("of rank ", static_cast<std::int64_t>(view.rank)));
-    return;
-  }
-  Append(text, ShapeOf(view));
-}
+void Append(std::string* text, const TensorView& view) { Append(text, ShapeOf(view)); }
 
 }  // namespace fia::check

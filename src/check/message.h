@@ -19,7 +19,7 @@ void Append(std::string* text, std::int64_t number);
 void Append(std::string* text, double number);
 void Append(std::string* text, DataType dtype);
 void Append(std::string* text, const Shape& shape);      // (1,2,3)
-void Append(std::string* text, const TensorView& view);  // its shape
+void Append(std::string* text, const TensorView& view);  // its shape; the rank is in 0..kMaxRank
 
 // The parts one after another.
 template <typename... Parts>

@@ -145,6 +145,12 @@ TEST(Padding, IsOnWithLengthsOnly) {
   decode.lengths = SequenceLengths{.query = {1}, .key_value = {3}};
   EXPECT_FALSE(call_of(decode).query_left_padded);
   EXPECT_TRUE(call_of(decode).kv_left_padded);
+  AttentionParams packed = Plain({.layout = "TND", .queries = 1});  // two sequences of 1 and 2 tokens
+  packed.padding = LeftPadding{.query_size = size, .kv_size = {}};
+  EXPECT_EQ(RulesSay(packed, Check::kStrict).rule, "exclusive");
+  for (TensorView* view : {&packed.query, &packed.attention_out}) SetDim(view, 0, 2);
+  packed.lengths->query = {1, 2};
+  EXPECT_FALSE(call_of(packed).query_left_padded);
   // One query position outside decode calls: not on either.
   AttentionParams one = Plain({.layout = "BNSD_BSND", .queries = 1});
   one.padding = params.padding;

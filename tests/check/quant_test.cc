@@ -319,6 +319,13 @@ TEST(MlaQuant, MasksLayoutsAndGroups) {
   EXPECT_EQ(RulesSay(MlaCall("BSND", 17), Check::kStrict).rule, "mla_quant");
   CheckRelaxedRows(MlaCall("BSND", 17), {});
   EXPECT_EQ(RulesSay(MlaCall("BNSD", 4), Check::kRelaxed).parameter, "inputLayout");
+  CheckRelaxedRows(MlaCall("BSND", 1), {Refused("another head dim",
+                                                [](auto& p) {
+                                                  for (TensorView* view : {&p.query, &p.attention_out})
+                                                    SetDim(view, 3, 128);
+                                                  p.key[0] = p.value[0] = CacheView(5, kByte, 4, 128, 1, 128);
+                                                },
+                                                "query", "mla_quant", {"512"})});
   const auto grouped = [](std::int64_t heads) {
     AttentionParams params = MlaCall("BSND", 1);
     params.heads.num_heads = heads;
