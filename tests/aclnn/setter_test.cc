@@ -1,7 +1,10 @@
 // Pointing executors at other data.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
+#include <thread>
 #include <vector>
 
 #include "aclnn/aclnn_base.h"
@@ -147,6 +150,38 @@ TEST_F(Setters, TheOffsetOfTheTensorStays) {
   EXPECT_EQ(aclSetRawTensorAddr(value, far.data()), ACL_SUCCESS);
   ExpectRun(data_, 0, 1, 2, 4);
   aclDestroyTensorList(values);
+}
+
+// While one thread points tensors elsewhere, others plan and run: each run reads old or new numbers, and what
+// was set last holds at the end.
+TEST_F(Setters, AddressesMayChangeWhileOthersPlanAndRun) {
+  std::atomic<bool> stop{false};
+  std::thread setter([&] {
+    for (int round = 0; !stop; ++round) {
+      TwoKeys& numbers = round % 2 == 0 ? other_ : data_;
+      EXPECT_EQ(aclSetRawTensorAddr(call_.value_tensor, numbers.value.data()), ACL_SUCCESS);
+      EXPECT_EQ(aclSetInputTensorAddr(call_.executor, 1, call_.key_tensor, data_.key.data()), ACL_SUCCESS);
+    }
+  });
+  TwoKeys planner_data(0, 1, 0, 0);
+  OperatorCall planner(&planner_data);
+  const void* own_values = planner.at(Argument::kValue);
+  planner.at(Argument::kValue) = call_.at(Argument::kValue);
+  const auto ran_on_either = [](const TwoKeys& out) {
+    return OutputIs(out, 0, 1, 2, 4) || OutputIs(out, 0, 1, -5, 7);
+  };
+  for (int round = 0; round < 500; ++round) {
+    ASSERT_EQ(call_.PhaseTwo(), ACL_SUCCESS);
+    ASSERT_TRUE(ran_on_either(data_));
+    ASSERT_EQ(planner.PhaseOne(), ACL_SUCCESS);
+    ASSERT_EQ(planner.PhaseTwo(), ACL_SUCCESS);
+    ASSERT_TRUE(ran_on_either(planner_data));
+  }
+  stop = true;
+  setter.join();
+  EXPECT_EQ(aclSetRawTensorAddr(call_.value_tensor, other_.value.data()), ACL_SUCCESS);
+  ExpectRun(data_, 0, 1, -5, 7);
+  planner.at(Argument::kValue) = own_values;
 }
 
 // A batch of two sequences, each its own key and value tensor.
