@@ -39,9 +39,32 @@ void GatherChunk(const RowTensor& rows, const std::byte* from, std::int64_t coun
   }
 }
 
-void GatherRow(const RowTensor& rows, std::int64_t dim, const std::byte* from, std::byte* to) noexcept {
+// Rows of 32 adjacent bytes: the chunks of a FRACTAL_NZ cache, worth a copy of constant size.
+constexpr std::int64_t kNzChunkBytes = 32;
+
+void CopyNzChunks(const std::byte* from, std::int64_t stride, std::int64_t keys, std::byte* to,
+                  std::int64_t to_stride) noexcept {
+  for (std::int64_t key = 0; key < keys; ++key) {
+    std::memcpy(to + key * to_stride, from + key * stride, kNzChunkBytes);
+  }
+}
+
+// `keys` rows from `from` on, each made adjacent at `to`. Chunk by chunk: the chunks of neighbouring keys lie
+// side by side.
+void GatherRows(const RowTensor& rows, std::int64_t dim, const std::byte* from, std::int64_t keys,
+                std::byte* to, std::int64_t to_stride) noexcept {
+  const std::int64_t bits = rows.bits();
+  const bool whole = rows.dtype == DataType::kInt4 || rows.dim_stride * 8 == bits;
   for (std::int64_t d = 0; d < dim; d += rows.chunk) {
-    GatherChunk(rows, from, std::min(rows.chunk, dim - d), to + d * rows.bits() / 8);
+    const std::int64_t count = std::min(rows.chunk, dim - d);
+    std::byte* chunk = to + d * bits / 8;
+    if (whole && count * bits == kNzChunkBytes * 8) {
+      CopyNzChunks(from, rows.row_stride, keys, chunk, to_stride);
+    } else {
+      for (std::int64_t key = 0; key < keys; ++key) {
+        GatherChunk(rows, from + key * rows.row_stride, count, chunk + key * to_stride);
+      }
+    }
     from += rows.chunk_stride;
   }
 }
@@ -62,11 +85,8 @@ void PointAtSegment(const ItemRun& run, const KeyPart& part, const KvSegment& se
       return;
     }
     auto* copy = run.Array<std::byte>(part.gathered) + (keys.first - first) * part.gathered_bytes;
-    for (std::int64_t key = 0; key < keys.count; ++key) {
-      GatherRow(rows, part.dim, row + key * rows.row_stride, copy);
-      to[key] = copy;
-      copy += part.gathered_bytes;
-    }
+    GatherRows(rows, part.dim, row, keys.count, copy, part.gathered_bytes);
+    for (std::int64_t key = 0; key < keys.count; ++key) to[key] = copy + key * part.gathered_bytes;
   });
 }
 
