@@ -53,8 +53,8 @@ void FillSequence(const RunContext& context, const Sequence& sequence, std::int6
   const Problem& problem = context.plan->problem;
   const Starts starts = StartsOf(context, sequence);
   const bool computed = starts.valid() && sequence.key_count > 0;
-  const bool offsets = starts.valid() && sequence.query_count > 0 && sequence.key_count == 0 &&
-                       problem.output_quantisation.empty_row_is_offset;
+  const bool offsets =
+      sequence.query_count > 0 && sequence.key_count == 0 && problem.output_quantisation.empty_row_is_offset;
   const std::int64_t begin = computed ? starts.query : 0;
   const std::int64_t end = computed ? begin + sequence.query_count : 0;
   for (std::int64_t member = 0; member < problem.group; ++member) {
