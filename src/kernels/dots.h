@@ -23,23 +23,36 @@ struct RowStream {
   KeyRange next_range = {0, 0};
   std::int64_t row_bytes = 0;
   std::int64_t next_bytes = 0;
+  std::int64_t distance = 0;  // rows from the one that is read to the one to ask for
 };
 
-// Asks for the row that is read about kPrefetchBytes after row `key`.
-FIA_INLINE void PrefetchAhead(const RowStream& stream, std::int64_t key, std::int64_t distance) {
-  std::int64_t ahead = key + distance;
-  const void* row = nullptr;
-  std::int64_t bytes = stream.row_bytes;
-  if (ahead < stream.range.end) {
-    row = stream.rows[ahead];
-  } else {
-    ahead += stream.next_range.begin - stream.range.end;
-    if (stream.next == nullptr || ahead >= stream.next_range.end) return;
-    row = stream.next[ahead];
-    bytes = stream.next_bytes;
-  }
+FIA_INLINE RowStream StreamOf(const void* const* rows, KeyRange range, std::int64_t row_bytes) {
+  return {rows, range, nullptr, {0, 0}, row_bytes, 0, kPrefetchBytes / (row_bytes + 1) + 1};
+}
+
+FIA_INLINE void PrefetchRow(const void* row, std::int64_t bytes) {
   const char* address = static_cast<const char*>(row);
-  for (std::int64_t offset = 0; offset < bytes; offset += 64) Prefetch(address + offset);
+  std::int64_t offset = 0;
+  for (; offset + 192 < bytes; offset += 256) {
+#pragma GCC unroll 4
+    for (int line = 0; line < 4; ++line) Prefetch(address + offset + line * 64);
+  }
+  for (; offset < bytes; offset += 64) Prefetch(address + offset);
+}
+
+// Asks for the `count` rows that are read about kPrefetchBytes after row `key`.
+FIA_INLINE void PrefetchAhead(const RowStream& stream, std::int64_t key, std::int64_t count) {
+  std::int64_t ahead = key + stream.distance;
+  if (ahead + count <= stream.range.end) {
+    for (std::int64_t row = ahead; row < ahead + count; ++row)
+      PrefetchRow(stream.rows[row], stream.row_bytes);
+  } else if (stream.next != nullptr) {
+    ahead += stream.next_range.begin - stream.range.end;
+    const std::int64_t end = Smaller(ahead + count, stream.next_range.end);
+    for (std::int64_t row = Larger(ahead, stream.next_range.begin); row < end; ++row) {
+      PrefetchRow(stream.next[row], stream.next_bytes);
+    }
+  }
 }
 
 struct DotArgs {
@@ -54,20 +67,6 @@ struct DotArgs {
   float* scores = nullptr;
   std::int64_t score_stride = 0;
 };
-
-// Sums of the lanes of kWidth packets, in order. The additions of each sum are the same in every place.
-FIA_INLINE void StoreLaneSums(const Packet* sums, float* to) {
-  packets::PacketBlock<Packet, kWidth> block;
-#pragma GCC unroll 16
-  for (int i = 0; i < kWidth; ++i) block.packet[i] = sums[i];
-  packets::ptranspose(block);
-#pragma GCC unroll 4
-  for (int step = kWidth / 2; step > 0; step /= 2) {
-#pragma GCC unroll 8
-    for (int i = 0; i < step; ++i) block.packet[i] = packets::padd(block.packet[i], block.packet[i + step]);
-  }
-  Store(to, block.packet[0]);
-}
 
 // Keys that are taken together: enough sums to hide the latency of additions, few enough for the registers.
 constexpr int KeysTogether(int rows) {
@@ -94,37 +93,52 @@ FIA_INLINE void AddProducts(const void* const* keys, const float* query, std::in
   }
 }
 
+// scores[row][k] = (or +=) q . k of kKeys keys; straight code for 8 packets of dims, so that the processor
+// sees far enough ahead to wait for several keys at a time.
+template <class Element, int kRows, int kKeys>
+FIA_INLINE void DotKeys(const DotArgs& args, const void* const* keys, float* scores) {
+  constexpr int kSums = (kRows * kKeys + kWidth - 1) / kWidth * kWidth;
+  constexpr int kSteps = 8;
+  const std::int64_t end_dim = args.first_dim + args.dims;
+  Packet sums[kSums];
+#pragma GCC unroll 32
+  for (int i = 0; i < kSums; ++i) sums[i] = Zero();
+  std::int64_t dim = args.first_dim;
+  for (; dim + kSteps * kWidth <= end_dim; dim += kSteps * kWidth) {
+#pragma GCC unroll 8
+    for (int step = 0; step < kSteps; ++step) {
+      AddProducts<Element, kRows, kKeys, false>(keys, args.query, args.query_stride, dim + step * kWidth, 0,
+                                                sums);
+    }
+  }
+  for (; dim + kWidth <= end_dim; dim += kWidth) {
+    AddProducts<Element, kRows, kKeys, false>(keys, args.query, args.query_stride, dim, 0, sums);
+  }
+  if (dim < end_dim) {
+    AddProducts<Element, kRows, kKeys, true>(keys, args.query, args.query_stride, dim, end_dim - dim, sums);
+  }
+  float dots[kSums];
+#pragma GCC unroll 8
+  for (int i = 0; i < kSums; i += kWidth) Store(dots + i, LaneSums(sums + i));
+  for (int row = 0; row < kRows; ++row) {
+    float* to = scores + row * args.score_stride;
+    for (int k = 0; k < kKeys; ++k) to[k] = args.add ? to[k] + dots[row * kKeys + k] : dots[row * kKeys + k];
+  }
+}
+
 template <class Element, int kRows>
 void DotRows(const DotArgs& args) {
   constexpr int kKeys = KeysTogether(kRows);
-  constexpr int kSums = (kRows * kKeys + kWidth - 1) / kWidth * kWidth;
-  const std::int64_t end_dim = args.first_dim + args.dims;
   const KeyRange range = args.keys.range;
-  const std::int64_t distance = kPrefetchBytes / (args.keys.row_bytes + 1) + 1;
   for (std::int64_t key = range.begin; key < range.end; key += kKeys) {
-    const void* keys[kKeys];
-    for (int k = 0; k < kKeys; ++k) {
-      keys[k] = args.keys.rows[Smaller(key + k, range.end - 1)];
-      if (args.prefetch) PrefetchAhead(args.keys, key + k, distance);
+    const void* const* keys = args.keys.rows + key;
+    const void* last_keys[kKeys];  // the last one again in place of those that are missing: scores have room
+    if (key + kKeys > range.end) {
+      for (int k = 0; k < kKeys; ++k) last_keys[k] = args.keys.rows[Smaller(key + k, range.end - 1)];
+      keys = last_keys;
     }
-    Packet sums[kSums];
-#pragma GCC unroll 32
-    for (int i = 0; i < kSums; ++i) sums[i] = Zero();
-    std::int64_t dim = args.first_dim;
-    for (; dim + kWidth <= end_dim; dim += kWidth) {
-      AddProducts<Element, kRows, kKeys, false>(keys, args.query, args.query_stride, dim, 0, sums);
-    }
-    if (dim < end_dim) {
-      AddProducts<Element, kRows, kKeys, true>(keys, args.query, args.query_stride, dim, end_dim - dim, sums);
-    }
-    float dots[kSums];
-#pragma GCC unroll 8
-    for (int i = 0; i < kSums; i += kWidth) StoreLaneSums(sums + i, dots + i);
-    for (int row = 0; row < kRows; ++row) {
-      float* to = args.scores + row * args.score_stride + key;
-      for (int k = 0; k < kKeys; ++k)
-        to[k] = args.add ? to[k] + dots[row * kKeys + k] : dots[row * kKeys + k];
-    }
+    if (args.prefetch) PrefetchAhead(args.keys, key, kKeys);
+    DotKeys<Element, kRows, kKeys>(args, keys, args.scores + key);
   }
 }
 

@@ -43,6 +43,11 @@ struct Int4Element {
   static FIA_INLINE Packet Load(const void* from) { return LoadInt4(from); }
 };
 
+template <class Element>
+FIA_INLINE std::int64_t RowBytes(std::int64_t elements) {
+  return (elements * Element::kBits + 7) / 8;
+}
+
 // Elements index .. index + kWidth - 1 of a row; index is a multiple of kWidth.
 template <class Element>
 FIA_INLINE Packet LoadElements(const void* row, std::int64_t index) {
@@ -55,7 +60,7 @@ template <class Element>
 FIA_INLINE Packet LoadElementsTail(const void* row, std::int64_t index, std::int64_t count) {
   unsigned char bytes[kWidth * 4] = {};
   std::memcpy(bytes, static_cast<const unsigned char*>(row) + index * Element::kBits / 8,
-              static_cast<std::size_t>((count * Element::kBits + 7) / 8));
+              static_cast<std::size_t>(RowBytes<Element>(count)));
   return Element::Load(bytes);
 }
 

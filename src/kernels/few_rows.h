@@ -24,12 +24,12 @@ void ScoreFewRows(const TileArgs& args, KeyRange range, float* scores) {
   const TileShape& shape = args.shape;
   const QueryLayout query = LayoutOfQuery(Body::kFewRows, shape);
   DotArgs dots;
-  dots.keys = {args.key_rows,
-               range,
-               args.weights == Weights::kMaxOnly ? nullptr : args.value_rows,
-               range,
-               (shape.head_dim * Element::kBits + 7) / 8,
-               (shape.value_dim * Element::kBits + 7) / 8};
+  dots.keys = StreamOf(args.key_rows, range, RowBytes<Element>(shape.head_dim));
+  if (args.weights != Weights::kMaxOnly) {
+    dots.keys.next = args.value_rows;
+    dots.keys.next_range = range;
+    dots.keys.next_bytes = RowBytes<Element>(shape.value_dim);
+  }
   dots.prefetch = true;
   dots.rows = args.rows;
   dots.query = static_cast<const float*>(args.packed_query);
@@ -53,8 +53,7 @@ template <class Element, bool kClean>
 void WeighFewRows(const TileArgs& args, KeyRange range, const float* weights, const RowStep* steps,
                   float* sums) {
   WeightedArgs weighted;
-  weighted.values = {
-      args.value_rows, range, nullptr, {0, 0}, (args.shape.value_dim * Element::kBits + 7) / 8, 0};
+  weighted.values = StreamOf(args.value_rows, range, RowBytes<Element>(args.shape.value_dim));
   weighted.dims = args.shape.value_dim;
   weighted.prefetch = true;
   weighted.rows = args.rows;

@@ -2,6 +2,9 @@
 // compiled for. Each file defines, for kWidth elements at any address:
 //   LoadFloat16, LoadBfloat16, LoadInt8, LoadInt4   stored elements -> float32, exact
 //   StoreFloat16, StoreBfloat16                     float32 -> stored, nearest even, NaN stays NaN
+//   LaneSums                                        the sums of kWidth packets' lanes, in order; the
+//   additions
+//                                                   are the same for each of them, whatever its place
 #ifndef FIA_KERNELS_SIMD_H_
 #define FIA_KERNELS_SIMD_H_
 

@@ -47,6 +47,25 @@ FIA_INLINE void StoreBfloat16(void* to, Packet value) {
   _mm_storeu_si128(static_cast<__m128i*>(to), packed);
 }
 
+// Each step joins two packets of half-summed lanes into one: the lanes that stay, blended, plus the others,
+// shuffled to where they belong. The first step joins packets i and i + 4, so that the last leaves sum i in
+// lane i.
+FIA_INLINE Packet LaneSums(const Packet* packets_of_sums) {
+  Packet four[4], two[2];
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    const Packet a = packets_of_sums[i], b = packets_of_sums[i + 4];
+    four[i] = _mm256_add_ps(_mm256_blend_ps(a, b, 0xf0), _mm256_permute2f128_ps(a, b, 0x21));
+  }
+#pragma GCC unroll 2
+  for (int i = 0; i < 2; ++i) {
+    const Packet a = four[i], b = four[i + 2];
+    two[i] = _mm256_add_ps(_mm256_blend_ps(a, b, 0xcc), _mm256_shuffle_ps(a, b, 0x4e));
+  }
+  const Packet others = _mm256_blend_ps(two[0], two[1], 0x55);
+  return _mm256_add_ps(_mm256_blend_ps(two[0], two[1], 0xaa), _mm256_permute_ps(others, 0xb1));
+}
+
 }  // namespace fia::FIA_ISA_NAMESPACE
 
 #endif  // FIA_KERNELS_SIMD_AVX2_H_

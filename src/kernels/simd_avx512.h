@@ -44,6 +44,31 @@ FIA_INLINE void StoreBfloat16(void* to, Packet value) {
   _mm256_storeu_si256(static_cast<__m256i*>(to), _mm512_cvtepi32_epi16(high));
 }
 
+// Each step joins two packets of half-summed lanes into one: the lanes that stay, blended, plus the others,
+// shuffled to where they belong. The first step joins packets i and i + 8, so that the last leaves sum i in
+// lane i.
+FIA_INLINE Packet LaneSums(const Packet* packets_of_sums) {
+  Packet eight[8], four[4], two[2];
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; ++i) {
+    const Packet a = packets_of_sums[i], b = packets_of_sums[i + 8];
+    eight[i] = _mm512_add_ps(_mm512_mask_blend_ps(0xff00, a, b), _mm512_shuffle_f32x4(a, b, 0x4e));
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    const Packet a = eight[i], b = eight[i + 4];
+    const Packet others = _mm512_mask_blend_ps(0x0f0f, a, b);
+    four[i] = _mm512_add_ps(_mm512_mask_blend_ps(0xf0f0, a, b), _mm512_shuffle_f32x4(others, others, 0xb1));
+  }
+#pragma GCC unroll 2
+  for (int i = 0; i < 2; ++i) {
+    const Packet a = four[i], b = four[i + 2];
+    two[i] = _mm512_add_ps(_mm512_mask_blend_ps(0xcccc, a, b), _mm512_shuffle_ps(a, b, 0x4e));
+  }
+  const Packet others = _mm512_mask_blend_ps(0x5555, two[0], two[1]);
+  return _mm512_add_ps(_mm512_mask_blend_ps(0xaaaa, two[0], two[1]), _mm512_permute_ps(others, 0xb1));
+}
+
 }  // namespace fia::FIA_ISA_NAMESPACE
 
 #endif  // FIA_KERNELS_SIMD_AVX512_H_

@@ -85,6 +85,12 @@ FIA_INLINE void StoreBfloat16(void* to, Packet value) {
   StoreWords(to, _mm_srli_epi32(SelectInt(nan, quiet, rounded), 16));
 }
 
+FIA_INLINE Packet LaneSums(const Packet* packets_of_sums) {
+  Packet a = packets_of_sums[0], b = packets_of_sums[1], c = packets_of_sums[2], d = packets_of_sums[3];
+  _MM_TRANSPOSE4_PS(a, b, c, d);
+  return _mm_add_ps(_mm_add_ps(a, c), _mm_add_ps(b, d));
+}
+
 }  // namespace fia::FIA_ISA_NAMESPACE
 
 #endif  // FIA_KERNELS_SIMD_BASELINE_H_

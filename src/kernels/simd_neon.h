@@ -54,6 +54,11 @@ FIA_INLINE void StoreBfloat16(void* to, Packet value) {
   StoreWords(to, vshrn_n_u32(vbslq_u32(vceqq_f32(value, value), rounded, quiet), 16));
 }
 
+FIA_INLINE Packet LaneSums(const Packet* packets_of_sums) {
+  return vpaddq_f32(vpaddq_f32(packets_of_sums[0], packets_of_sums[1]),
+                    vpaddq_f32(packets_of_sums[2], packets_of_sums[3]));
+}
+
 }  // namespace fia::FIA_ISA_NAMESPACE
 
 #endif  // FIA_KERNELS_SIMD_NEON_H_

@@ -30,11 +30,33 @@ constexpr int DimsTogether(int rows) {
   return dims;
 }
 
-// sums[row][dim ..] += weights . v over keys begin .. end - 1, kDims packets of dims; the first block of keys
-// starts from 0. With kTail the last packet has only `tail` elements.
+// sums[row][d] += weight * value of one key, kDims packets of dims from `dim` on; with kTail the packet has
+// only `tail` elements.
 template <class Element, int kRows, int kDims, bool kTail, bool kClean>
-FIA_INLINE void AddWeighted(const WeightedArgs& args, KeyRange keys, bool first, std::int64_t dim,
-                            std::int64_t tail, bool prefetch, Packet* seen) {
+FIA_INLINE void AddValue(const WeightedArgs& args, std::int64_t key, std::int64_t dim, std::int64_t tail,
+                         Packet (&sums)[kRows][kDims], Packet* seen) {
+  const void* value_row = args.values.rows[key];
+  Packet value[kDims];
+#pragma GCC unroll 8
+  for (int d = 0; d < kDims; ++d) {
+    value[d] = kTail ? LoadElementsTail<Element>(value_row, dim, tail)
+                     : LoadElements<Element>(value_row, dim + d * kWidth);
+    if constexpr (kClean) value[d] = Finite(value[d], seen);
+  }
+#pragma GCC unroll 8
+  for (int row = 0; row < kRows; ++row) {
+    const Packet weight = Broadcast(args.weights[row * args.weight_stride + key]);
+#pragma GCC unroll 8
+    for (int d = 0; d < kDims; ++d) sums[row][d] = MultiplyAdd(weight, value[d], sums[row][d]);
+  }
+}
+
+// The same for all keys of `keys`; `first`: the sums start here, from 0.
+template <class Element, int kRows, int kDims, bool kTail, bool kClean>
+FIA_INLINE void AddValues(const WeightedArgs& args, KeyRange keys, bool first, std::int64_t dim,
+                          std::int64_t tail, Packet* seen) {
+  constexpr int kKeys = 4;
+  const bool prefetch = args.prefetch && dim == 0;
   Packet sums[kRows][kDims];
 #pragma GCC unroll 8
   for (int row = 0; row < kRows; ++row) {
@@ -43,24 +65,16 @@ FIA_INLINE void AddWeighted(const WeightedArgs& args, KeyRange keys, bool first,
       sums[row][d] = first ? Zero() : Load(args.sums + row * args.sum_stride + dim + d * kWidth);
     }
   }
-  const std::int64_t distance = kPrefetchBytes / (args.values.row_bytes + 1) + 1;
-  for (std::int64_t key = keys.begin; key < keys.end; ++key) {
-    if (prefetch) PrefetchAhead(args.values, key, distance);
-    const void* value_row = args.values.rows[key];
-    Packet value[kDims];
-#pragma GCC unroll 8
-    for (int d = 0; d < kDims; ++d) {
-      value[d] = kTail ? LoadElementsTail<Element>(value_row, dim + d * kWidth, tail)
-                       : LoadElements<Element>(value_row, dim + d * kWidth);
-      if constexpr (kClean) value[d] = Finite(value[d], seen);
-    }
-#pragma GCC unroll 8
-    for (int row = 0; row < kRows; ++row) {
-      const Packet weight = Broadcast(args.weights[row * args.weight_stride + key]);
-#pragma GCC unroll 8
-      for (int d = 0; d < kDims; ++d) sums[row][d] = MultiplyAdd(weight, value[d], sums[row][d]);
+  std::int64_t key = keys.begin;
+  for (; key + kKeys <= keys.end; key += kKeys) {
+    if (prefetch) PrefetchAhead(args.values, key, kKeys);
+#pragma GCC unroll 4
+    for (int k = 0; k < kKeys; ++k) {
+      AddValue<Element, kRows, kDims, kTail, kClean>(args, key + k, dim, tail, sums, seen);
     }
   }
+  for (; key < keys.end; ++key)
+    AddValue<Element, kRows, kDims, kTail, kClean>(args, key, dim, tail, sums, seen);
 #pragma GCC unroll 8
   for (int row = 0; row < kRows; ++row) {
 #pragma GCC unroll 8
@@ -68,49 +82,48 @@ FIA_INLINE void AddWeighted(const WeightedArgs& args, KeyRange keys, bool first,
   }
 }
 
-// sums = weights . v over `keys`, one chain for each element. Returns whether non-finite values were left
-// out.
+// The part of `args.rows` == kRows rows and keys `keys` in all sums; `first`: the sums start here. Returns
+// whether non-finite values were left out.
 template <class Element, bool kClean, int kRows>
-bool WeightedRowsOf(const WeightedArgs& args, KeyRange keys) {
+bool WeightedRowsOf(const WeightedArgs& args, KeyRange keys, bool first) {
   constexpr int kDims = DimsTogether(kRows);
   Packet seen = Zero();
-  for (std::int64_t key = keys.begin; key < keys.end; key += kValueKeys) {
-    const KeyRange block = {key, Smaller(key + kValueKeys, keys.end)};
-    const bool first = key == keys.begin;
-    std::int64_t dim = 0;
-    for (; dim + kDims * kWidth <= args.dims; dim += kDims * kWidth) {
-      AddWeighted<Element, kRows, kDims, false, kClean>(args, block, first, dim, 0, args.prefetch && dim == 0,
-                                                        &seen);
-    }
-    for (; dim + kWidth <= args.dims; dim += kWidth) {
-      AddWeighted<Element, kRows, 1, false, kClean>(args, block, first, dim, 0, args.prefetch && dim == 0,
-                                                    &seen);
-    }
-    if (dim < args.dims) {
-      AddWeighted<Element, kRows, 1, true, kClean>(args, block, first, dim, args.dims - dim, false, &seen);
-    }
+  std::int64_t dim = 0;
+  for (; dim + kDims * kWidth <= args.dims; dim += kDims * kWidth) {
+    AddValues<Element, kRows, kDims, false, kClean>(args, keys, first, dim, 0, &seen);
+  }
+  for (; dim + kWidth <= args.dims; dim += kWidth) {
+    AddValues<Element, kRows, 1, false, kClean>(args, keys, first, dim, 0, &seen);
+  }
+  if (dim < args.dims) {
+    AddValues<Element, kRows, 1, true, kClean>(args, keys, first, dim, args.dims - dim, &seen);
   }
   return kClean && AnyNan(seen);
 }
 
-// All rows, in groups of about the same size.
+// sums = weights . v over `keys`, one chain for each element; all rows, in groups of about the same size.
+// Returns whether non-finite values were left out.
 template <class Element, bool kClean>
 bool Weighted(const WeightedArgs& args, KeyRange keys) {
-  using Function = bool (*)(const WeightedArgs&, KeyRange);
+  using Function = bool (*)(const WeightedArgs&, KeyRange, bool);
   static constexpr Function kGroups[kMaxGroup] = {
       &WeightedRowsOf<Element, kClean, 1>, &WeightedRowsOf<Element, kClean, 2>,
       &WeightedRowsOf<Element, kClean, 3>, &WeightedRowsOf<Element, kClean, 4>,
       &WeightedRowsOf<Element, kClean, 5>, &WeightedRowsOf<Element, kClean, 6>,
       &WeightedRowsOf<Element, kClean, 7>, &WeightedRowsOf<Element, kClean, 8>};
   const std::int64_t groups = (args.rows + kMaxGroup - 1) / kMaxGroup;
-  WeightedArgs group = args;
   bool non_finite = false;
-  for (std::int64_t index = 0; index < groups; ++index) {
-    const std::int64_t first_row = args.rows * index / groups;
-    group.weights = args.weights + first_row * args.weight_stride;
-    group.sums = args.sums + first_row * args.sum_stride;
-    non_finite |= kGroups[args.rows * (index + 1) / groups - first_row - 1](group, keys);
-    group.prefetch = false;
+  for (std::int64_t key = keys.begin; key < keys.end; key += kValueKeys) {
+    const KeyRange block = {key, Smaller(key + kValueKeys, keys.end)};
+    WeightedArgs group = args;
+    for (std::int64_t index = 0; index < groups; ++index) {
+      const std::int64_t first_row = args.rows * index / groups;
+      const std::int64_t rows = args.rows * (index + 1) / groups - first_row;
+      group.weights = args.weights + first_row * args.weight_stride;
+      group.sums = args.sums + first_row * args.sum_stride;
+      non_finite |= kGroups[rows - 1](group, block, key == keys.begin);
+      group.prefetch = false;
+    }
   }
   return non_finite;
 }
