@@ -175,11 +175,11 @@ class Generator {
                                spec_.head_dim == spec_.value_dim;
     if (!padded_tensor || (strict() && !plain_layout())) return;
     const double draw = rng_.Unit();
-    if (draw < 0.2) {
+    if (draw < 0.3) {
       spec_.prefix.length = rng_.Chance(0.1) ? 0 : rng_.Between(1, rng_.Chance(0.1) ? 270 : 40);
       spec_.prefix.give_length = spec_.prefix.length == 0 || rng_.Chance(0.6);
       if (spec_.prefix.give_length) spec_.prefix.axis_slack = rng_.Between(1, 6);
-    } else if (draw < 0.45) {
+    } else if (draw < 0.7) {
       spec_.padding.query = rng_.Chance(0.7);
       spec_.padding.kv = !spec_.padding.query || rng_.Chance(0.7);
       spec_.padding.query_size = rng_.Between(-1, 5);
@@ -243,6 +243,7 @@ class Generator {
     spec_.key_magnitude = rng_.Uniform(0.2, 4);
     spec_.value_magnitude = rng_.Chance(0.1) ? 300 : rng_.Uniform(0.1, 2);
     if (rng_.Chance(0.05)) spec_.query_magnitude = 40;
+    if (rng_.Chance(0.03)) spec_.scale = 0;
     spec_.threads = static_cast<int>(rng_.Between(1, 3));
   }
 
