@@ -90,6 +90,9 @@ void SplitKeys(const Problem& problem, const Sequence& sequence, const Tiling& t
   }
 }
 
+// The int8 flow rounds its weights against the maximum over all keys of a row: they stay together.
+bool MaySplitKeys(const Problem& problem) noexcept { return problem.flow != Flow::kInt8; }
+
 // Rows that halving a tile may still give away, so that items become small enough without splitting keys
 // into subtrees of a single chunk.
 void BalanceRows(const Problem& problem, const Sequence& sequence, const Tiling& tiling, const Budget& budget,
@@ -97,7 +100,7 @@ void BalanceRows(const Problem& problem, const Sequence& sequence, const Tiling&
   SequenceWork& work = draft->work;
   const double chunks = static_cast<double>(CeilDiv(sequence.key_count, tiling.chunk_keys));
   while (draft->cost > budget.item_cost && work.row_tile >= 2 * kLeastBalancedRows &&
-         chunks < 2 * draft->cost / budget.item_cost) {
+         (!MaySplitKeys(problem) || chunks < 2 * draft->cost / budget.item_cost)) {
     work.row_tile /= 2;
     draft->cost = LargestTileCost(sequence, problem.group, work.row_tile);
   }
@@ -120,7 +123,9 @@ Draft DraftWork(const Plan& plan, std::size_t index, Budget* budget) noexcept {
   work.row_tiles = CeilDiv(rows, work.row_tile);
   work.row_tile = std::min(work.row_tile, RoundUp(CeilDiv(rows, work.row_tiles), kRowStep));
   work.row_tiles = CeilDiv(rows, work.row_tile);
-  if (draft.cost > budget->item_cost) SplitKeys(problem, sequence, tiling, budget, &draft);
+  if (draft.cost > budget->item_cost && MaySplitKeys(problem)) {
+    SplitKeys(problem, sequence, tiling, budget, &draft);
+  }
   return draft;
 }
 

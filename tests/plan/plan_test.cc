@@ -252,6 +252,16 @@ TEST(Plan, WorkersFinishTogether) {
   }
 }
 
+// The int8 flow needs a row's maximum over all keys before it weighs any.
+TEST(Plan, TheInt8FlowKeepsKeysTogether) {
+  Problem problem = MakeProblem(1, 1, 128, 128, {{400, 100000}});
+  EXPECT_GT(PlanOf(problem, 8).merge_count, 0);
+  problem.flow = Flow::kInt8;
+  const Plan plan = PlanOf(problem, 8);
+  EXPECT_EQ(plan.merge_count, 0);
+  EXPECT_GE(plan.item_count, 4);
+}
+
 // Tiles of keys and the chunks of the merge tree depend on D, Dv and the body, on nothing else.
 TEST(Plan, KeyTilesDependOnDimsAlone) {
   const Plan one = PlanOf(MakeProblem(8, 2, 128, 128, {{1, 100}, {50, 70}}), 1);
