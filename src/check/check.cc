@@ -71,20 +71,9 @@ bool AllHold(const Rule (&rules)[count], Context& context) {
   return true;
 }
 
-// Quantised calls are refused once all rules hold: their kernels are not part of this version.
-Status RefuseQuantised(const AttentionParams& params, const Call& call) {
-  const bool int8_output = params.attention_out.dtype == DataType::kInt8;
-  if (call.fill_only || (call.flow == Flow::kFloat && !int8_output)) return {};
-  const char* parameter = call.flow == Flow::kFloat ? "attentionOut" : "key";
-  const DataType dtype = call.flow == Flow::kFloat ? DataType::kInt8 : call.kv_dtype;
-  return {StatusCode::kTilingError, parameter, "quant",
-          check::Text(parameter, ": got dtype ", dtype,
-                      ", this version does not compute quantised calls [quant]")};
-}
-
 }  // namespace
 
-Status CheckRules(const AttentionParams& params, Call* call) {
+Status CheckCall(const AttentionParams& params, Call* call) {
   *call = Call{};
   Context context{params, *call};
   context.strict = params.execution.check == Check::kStrict;
@@ -96,12 +85,6 @@ Status CheckRules(const AttentionParams& params, Call* call) {
     AllHold(kRules, context);
   }
   return context.status;
-}
-
-Status CheckCall(const AttentionParams& params, Call* call) {
-  Status status = CheckRules(params, call);
-  if (status.ok()) status = RefuseQuantised(params, *call);
-  return status;
 }
 
 }  // namespace fia

@@ -11,9 +11,6 @@ namespace fia {
 // status by the api).
 Status CheckCall(const AttentionParams& params, Call* call);
 
-// The operator's rules alone. CheckCall also refuses what the library does not compute.
-Status CheckRules(const AttentionParams& params, Call* call);
-
 }  // namespace fia
 
 #endif  // FIA_CHECK_CHECK_H_

@@ -152,7 +152,7 @@ void CheckSeed(std::uint64_t seed) {
   }
   params.execution.check = rng.Chance(0.3) ? Check::kStrict : Check::kRelaxed;
   Call call;
-  const Status status = CheckRules(params, &call);
+  const Status status = CheckCall(params, &call);
   if (status.ok()) {
     EXPECT_EQ(status.message + status.parameter + status.rule, "");
     if (!call.fill_only) {

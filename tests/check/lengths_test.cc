@@ -25,7 +25,7 @@ Change Kv(Lengths lengths) {
 
 Call CallOf(const AttentionParams& params) {
   Call call;
-  const Status status = CheckRules(params, &call);
+  const Status status = CheckCall(params, &call);
   EXPECT_TRUE(status.ok()) << status.message;
   return call;
 }

@@ -117,7 +117,7 @@ TEST(Mask, OfDecodeCallsIsPlain) {
   AttentionParams params = decode;
   Masked({2, 16}, 4)(params);
   Call call;
-  ASSERT_TRUE(CheckRules(params, &call).ok());
+  ASSERT_TRUE(CheckCall(params, &call).ok());
   EXPECT_TRUE(call.has_mask);
   EXPECT_EQ(call.sparse_mode, 0);
 }
@@ -178,7 +178,7 @@ TEST(Mask, Tokens) {
   AttentionParams params = Plain();
   full(kHighest, kHighest)(params);
   Call call;
-  ASSERT_TRUE(CheckRules(params, &call).ok());
+  ASSERT_TRUE(CheckCall(params, &call).ok());
   EXPECT_EQ(call.pre_tokens, 2147483647);
   EXPECT_EQ(call.next_tokens, 2147483647);
 }

@@ -73,14 +73,14 @@ TEST(Prefix, IsReadIntoTheCall) {
   AttentionParams params = Plain();
   AddPrefix(&params, {}, 8);
   Call call;
-  ASSERT_TRUE(CheckRules(params, &call).ok());
+  ASSERT_TRUE(CheckCall(params, &call).ok());
   EXPECT_TRUE(call.has_prefix);
   EXPECT_EQ(call.prefix_length, 8);
   params.prefix->length = {3};
-  ASSERT_TRUE(CheckRules(params, &call).ok());
+  ASSERT_TRUE(CheckCall(params, &call).ok());
   EXPECT_EQ(call.prefix_length, 3);
   AddPrefix(&params, {}, 0);
-  ASSERT_TRUE(CheckRules(params, &call).ok());
+  ASSERT_TRUE(CheckCall(params, &call).ok());
   EXPECT_FALSE(call.has_prefix);
   EXPECT_EQ(call.prefix_length, 0);
 }
@@ -127,7 +127,7 @@ TEST(Padding, IsOnWithLengthsOnly) {
   const TensorView size = View(DataType::kInt64, {1});
   const auto call_of = [](const AttentionParams& params) {
     Call call;
-    EXPECT_TRUE(CheckRules(params, &call).ok());
+    EXPECT_TRUE(CheckCall(params, &call).ok());
     return call;
   };
   AttentionParams params = Plain();

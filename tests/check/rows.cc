@@ -45,7 +45,7 @@ void CheckRow(const AttentionParams& base, const Row& row, Check level) {
 Status RulesSay(AttentionParams params, Check level) {
   params.execution.check = level;
   Call call;
-  return CheckRules(params, &call);
+  return CheckCall(params, &call);
 }
 
 void CheckRows(const AttentionParams& base, const std::vector<Row>& rows) {
