@@ -1,8 +1,8 @@
 // The judge: holds what a call has written against the reference's ranges.
 #include <cmath>
 #include <cstdio>
+#include <exception>
 #include <limits>
-#include <new>
 
 #include "fia/reference.h"
 #include "reference/element.h"
@@ -161,7 +161,7 @@ Comparison CompareWithReference(const AttentionParams& params, const ReferenceRe
     } else {
       reference::Compare(params, reference, &result);
     }
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception&) {  // memory: nothing else throws
     result = Comparison();
     result.message = "out of memory";  // short enough to need none
   }

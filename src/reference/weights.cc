@@ -83,9 +83,9 @@ void ComputeWeights(const AttentionParams& params, const CallShape& shape, std::
   const TensorView& sinks = params.scores.learnable_sink;
   if (sinks.present()) {
     sink = ReadElement(sinks, head * sinks.strides[0]);
-    if (sink != -kInfinity) weights->magnitude = std::max(weights->magnitude, std::fabs(sink));
-    weights->specified = sink < 0x1p127;  // false for NaN
+    weights->specified = sink == -kInfinity || std::fabs(sink) < 0x1p127;  // false for NaN
     if (!weights->specified) return;
+    if (sink != -kInfinity) weights->magnitude = std::max(weights->magnitude, std::fabs(sink));
   }
   weights->row_max = std::max(*std::max_element(scores.scores.begin(), scores.scores.end()), sink);
   weights->row_sum = std::exp(sink - weights->row_max);

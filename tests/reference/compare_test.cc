@@ -192,6 +192,9 @@ TEST(CompareTest, WhatCannotBeComparedHasNotPassed) {
   judged.reference.value_dim = 15;
   EXPECT_FALSE(judged.Compare().passed);
   EXPECT_FALSE(CompareWithReference(AttentionParams(), judged.reference).passed);
+  params = judged.call.params;
+  params.query.dims[0] = -5;
+  EXPECT_FALSE(CompareWithReference(params, judged.reference).passed);
 }
 
 }  // namespace

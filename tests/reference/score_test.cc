@@ -48,7 +48,7 @@ TEST(ScoreTest, SinkIsAScoreWithoutAValue) {
   EXPECT_DOUBLE_EQ(line.Row().out[0], 1.0);
   EXPECT_DOUBLE_EQ(line.Row().lse, std::log(2.0));
   EXPECT_DOUBLE_EQ(line.Row().lse_tolerance, 4e-6);
-  for (const double bad : {kNaN, kInfinity}) {
+  for (const double bad : {kNaN, kInfinity, 0x1p127, -0x1p127}) {
     sink.Set(0, bad);
     ExpectUnspecified(line.Row());
   }
