@@ -106,17 +106,45 @@ float ScoreRow(const RowTerms& terms, KeyRange own, KeyRange range, std::int64_t
   return packets::predux_max(largest);
 }
 
-// Scores to p = exp(s - base); returns their sum.
-double ExpRow(KeyRange range, float base, float* scores) {
+// Dots to their maximum, for a row that attends all of `range` and whose factor is not negative: rounding is
+// monotonic, so the largest dot gives the largest score.
+float LargestDot(KeyRange range, const float* scores) {
+  Packet largest[4];
+  for (Packet& packet : largest) packet = Broadcast(-kInfinity);
+  std::int64_t key = range.begin;
+  for (; key + 4 * kWidth <= range.end; key += 4 * kWidth) {
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) largest[i] = packets::pmax(largest[i], Load(scores + key + i * kWidth));
+  }
+  for (; key < range.end; key += kWidth) largest[0] = packets::pmax(largest[0], Load(scores + key));
+  return packets::predux_max(
+      packets::pmax(packets::pmax(largest[0], largest[1]), packets::pmax(largest[2], largest[3])));
+}
+
+// kCount packets of scores * factor to p = exp(s - base), added to the sum in order.
+template <int kCount>
+FIA_INLINE void ExpKeys(float factor, float base, float* scores, Packet* sum) {
+  Packet p[kCount];
+#pragma GCC unroll 4
+  for (int i = 0; i < kCount; ++i) {
+    p[i] = packets::psub(packets::pmul(Load(scores + i * kWidth), Broadcast(factor)), Broadcast(base));
+  }
+  Exp(p);
+#pragma GCC unroll 4
+  for (int i = 0; i < kCount; ++i) {
+    Store(scores + i * kWidth, p[i]);
+    *sum = packets::padd(*sum, p[i]);
+  }
+}
+
+// Scores, still to be multiplied by `factor`, to p = exp(s - base); returns their sum.
+double ExpRow(KeyRange range, float factor, float base, float* scores) {
   double total = 0;
   for (std::int64_t key = range.begin; key < range.end;) {
     const std::int64_t end = Smaller(range.end, (key / kSumKeys + 1) * kSumKeys);
     Packet sum = Zero();
-    for (; key < end; key += kWidth) {
-      const Packet p = Exp(packets::psub(Load(scores + key), Broadcast(base)));
-      Store(scores + key, p);
-      sum = packets::padd(sum, p);
-    }
+    for (; key + 4 * kWidth <= end; key += 4 * kWidth) ExpKeys<4>(factor, base, scores + key, &sum);
+    for (; key < end; key += kWidth) ExpKeys<1>(factor, base, scores + key, &sum);
     total += static_cast<double>(packets::predux(sum));
   }
   return total;
@@ -153,7 +181,16 @@ void RoundWeights(KeyRange range, float scale, float* weights) {
 RowStep SoftmaxRow(const TileArgs& args, std::int64_t row, KeyRange range, float* scores, float* extra) {
   const KeyRange padded = {range.begin, Padded(range.end, kWidth)};
   const RowTerms terms = TermsOf(args, row, padded, extra);
-  const float tile_max = ScoreRow(terms, RowRange(args, row), padded, args.keys, scores);
+  const KeyRange own = RowRange(args, row);
+  const bool whole = own.begin <= padded.begin && own.end >= padded.end;
+  float factor = 1.0f;  // by which the scores are still to be multiplied
+  float tile_max;
+  if (terms.plain && whole && terms.factor >= 0.0f) {
+    factor = terms.factor;
+    tile_max = LargestDot(padded, scores) * factor;
+  } else {
+    tile_max = ScoreRow(terms, own, padded, args.keys, scores);
+  }
   const float old_max = args.state.row_max[row];
   const float new_max = tile_max > old_max ? tile_max : old_max;
   if (args.weights == Weights::kMaxOnly) {
@@ -168,7 +205,7 @@ RowStep SoftmaxRow(const TileArgs& args, std::int64_t row, KeyRange range, float
   const bool own_base = args.weights == Weights::kBlockInt8;
   const float shrink = own_base && tile_max != new_max ? Exp(tile_max - new_max) : 1.0f;
   RowStep step = {old_max == new_max ? 1.0f : Exp(old_max - new_max), shrink};
-  const double sum = ExpRow(padded, own_base ? tile_max : new_max, scores);
+  const double sum = ExpRow(padded, factor, own_base ? tile_max : new_max, scores);
   args.state.row_max[row] = new_max;
   args.state.row_sum[row] = args.state.row_sum[row] * step.correction + sum * shrink;
   if (own_base) {
