@@ -107,7 +107,7 @@ void AddOtherDecode(CaseList* list) {
     list->Add({.model = kGqa32x8, .query_length = mtp, .kv_length = 32768, .attends = Attends::kCausal},
               mtp == 4);
   }
-  list->Add({.model = kGqa32x8, .batch = 64, .kv_length = 65536, .short_kv_length = 512}, true);
+  list->Add({.model = kGqa32x8, .batch = 64, .kv_length = 4096, .short_kv_length = 256}, true);
   for (std::int64_t precise : {0, 1}) {
     for (std::int64_t kv : {1024, 4096, 32768}) {
       list->Add({.model = kMla128,
