@@ -42,12 +42,19 @@ void GatherChunk(const RowTensor& rows, const std::byte* from, std::int64_t coun
 // Rows of 32 adjacent bytes: the chunks of a FRACTAL_NZ cache, worth a copy of constant size.
 constexpr std::int64_t kNzChunkBytes = 32;
 
-void CopyNzChunks(const std::byte* from, std::int64_t stride, std::int64_t keys, std::byte* to,
+// One chunk of each key. Fetches the next chunk meanwhile: it begins anew for the processor's own
+// prefetching.
+void CopyNzChunks(const std::byte* from, const RowTensor& rows, std::int64_t keys, std::byte* to,
                   std::int64_t to_stride) noexcept {
+  const std::int64_t stride = rows.row_stride, next = rows.chunk_stride;
   for (std::int64_t key = 0; key < keys; ++key) {
+    __builtin_prefetch(from + key * stride + next);
     std::memcpy(to + key * to_stride, from + key * stride, kNzChunkBytes);
   }
 }
+
+// Rows gathered at a time: the copies stay in the first-level cache until they are whole.
+constexpr std::int64_t kGatherKeys = 128;
 
 // `keys` rows from `from` on, each made adjacent at `to`. Chunk by chunk: the chunks of neighbouring keys lie
 // side by side.
@@ -59,7 +66,7 @@ void GatherRows(const RowTensor& rows, std::int64_t dim, const std::byte* from, 
     const std::int64_t count = std::min(rows.chunk, dim - d);
     std::byte* chunk = to + d * bits / 8;
     if (whole && count * bits == kNzChunkBytes * 8) {
-      CopyNzChunks(from, rows.row_stride, keys, chunk, to_stride);
+      CopyNzChunks(from, rows, keys, chunk, to_stride);
     } else {
       for (std::int64_t key = 0; key < keys; ++key) {
         GatherChunk(rows, from + key * rows.row_stride, count, chunk + key * to_stride);
@@ -85,7 +92,10 @@ void PointAtSegment(const ItemRun& run, const KeyPart& part, const KvSegment& se
       return;
     }
     auto* copy = run.Array<std::byte>(part.gathered) + (keys.first - first) * part.gathered_bytes;
-    GatherRows(rows, part.dim, row, keys.count, copy, part.gathered_bytes);
+    for (std::int64_t key = 0; key < keys.count; key += kGatherKeys) {
+      GatherRows(rows, part.dim, row + key * rows.row_stride, std::min(kGatherKeys, keys.count - key),
+                 copy + key * part.gathered_bytes, part.gathered_bytes);
+    }
     for (std::int64_t key = 0; key < keys.count; ++key) to[key] = copy + key * part.gathered_bytes;
   });
 }

@@ -27,6 +27,7 @@ constexpr std::int64_t kPartialBytesPerWorker = 3 << 20;
 struct Budget {
   double item_cost = std::numeric_limits<double>::infinity();
   std::int64_t partial_bytes = 0;
+  int workers = 1;
 };
 
 // A sequence's work before it is numbered.
@@ -93,14 +94,24 @@ void SplitKeys(const Problem& problem, const Sequence& sequence, const Tiling& t
 // The int8 flow rounds its weights against the maximum over all keys of a row: they stay together.
 bool MaySplitKeys(const Problem& problem) noexcept { return problem.flow != Flow::kInt8; }
 
-// Rows that halving a tile may still give away, so that items become small enough without splitting keys
-// into subtrees of a single chunk.
+// Whether the work's items, cut as finely as keys allow, keep all workers busy in whole rounds.
+bool FillsRounds(const Problem& problem, const Sequence& sequence, const Tiling& tiling,
+                 std::int64_t row_tile, int workers) noexcept {
+  const std::int64_t tiles = CeilDiv(sequence.query_count * problem.group, row_tile);
+  const std::int64_t chunks = (sequence.key_count + tiling.chunk_keys / 2) / tiling.chunk_keys;
+  const std::int64_t pieces = MaySplitKeys(problem) ? std::max<std::int64_t>(1, chunks) : 1;
+  return problem.num_kv_heads * tiles * pieces % workers == 0;
+}
+
+// Halves the row tile while items are too large and cutting their keys would not make them small enough. It
+// costs time to load keys for fewer rows, so not when the larger items come out even.
 void BalanceRows(const Problem& problem, const Sequence& sequence, const Tiling& tiling, const Budget& budget,
                  Draft* draft) noexcept {
   SequenceWork& work = draft->work;
   const double chunks = static_cast<double>(CeilDiv(sequence.key_count, tiling.chunk_keys));
   while (draft->cost > budget.item_cost && work.row_tile >= 2 * kLeastBalancedRows &&
-         (!MaySplitKeys(problem) || chunks < 2 * draft->cost / budget.item_cost)) {
+         (!MaySplitKeys(problem) || chunks < 2 * draft->cost / budget.item_cost) &&
+         !FillsRounds(problem, sequence, tiling, work.row_tile, budget.workers)) {
     work.row_tile /= 2;
     draft->cost = LargestTileCost(sequence, problem.group, work.row_tile);
   }
@@ -140,6 +151,7 @@ Budget BudgetOf(const Plan& plan, int max_workers) noexcept {
   }
   budget.item_cost = cost / (kItemsPerWorker * max_workers);
   budget.partial_bytes = kPartialBytesPerWorker * max_workers;
+  budget.workers = max_workers;
   return budget;
 }
 
