@@ -13,8 +13,8 @@
 namespace fia::testing {
 namespace {
 
-// Calls whose phase one allocates in every stage: lists, pages, quantised storage, split keys, many
-// sequences.
+// Calls whose phase one allocates in every stage: split keys, a list, pages, packed sequences, a prefix, a
+// quantised cache.
 std::vector<CallSpec> Specs() {
   std::vector<CallSpec> specs(5);
   specs[0].kv_lengths = {5000};
