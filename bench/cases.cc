@@ -88,7 +88,18 @@ void AddPlainDecode(CaseList* list) {
       }
     }
   }
-  list->AddOneThread({.model = kSmall8, .kv_length = 128}, true);
+}
+
+void AddSmallCalls(CaseList* list) {
+  const Case plain{.model = kSmall8, .kv_length = 128};
+  const Case batched{.model = kSmall8, .batch = 256, .kv_length = 16, .short_kv_length = 8};
+  for (Case one : {plain, batched}) {
+    one.timed = Timed::kPlan;
+    list->AddOneThread(one, true);
+    one.timed = Timed::kWholeCall;
+    list->AddOneThread(one, true);
+  }
+  list->AddOneThread(plain, true);
 }
 
 void AddOtherDecode(CaseList* list) {
@@ -158,9 +169,9 @@ void AddPrefill(CaseList* list) {
 }  // namespace
 
 std::string Case::Name() const {
-  std::string name = query_length == 1 ? "decode/"
-                     : decode()        ? "mtp" + std::to_string(query_length) + "/"
-                                       : "prefill/";
+  constexpr const char* kTimed[] = {"", "phase-one/", "whole-call/"};
+  std::string name = kTimed[static_cast<int>(timed)];
+  name += query_length == 1 ? "decode/" : decode() ? "mtp" + std::to_string(query_length) + "/" : "prefill/";
   name += std::string(model.name) + "/" + DtypeName(query_dtype);
   if (kv_dtype != query_dtype) name += std::string("-") + DtypeName(kv_dtype);
   if (kv_scales != KvScales::kNone) name += kv_scales == KvScales::kChannel ? "-channel" : "-token";
@@ -207,6 +218,7 @@ std::vector<Case> AllCases(int all_threads) {
   AddPlainDecode(&list);
   AddOtherDecode(&list);
   AddPrefill(&list);
+  AddSmallCalls(&list);
   return list.Take();
 }
 

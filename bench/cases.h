@@ -24,6 +24,8 @@ enum class Storage { kContiguous, kPaged16, kPaged128, kFractalNz128 };
 enum class Attends { kFull, kCausal, kBand1024 };
 enum class Extra { kNone, kBias, kFullMask };
 enum class KvScales { kNone, kChannel, kToken };
+// What the clock holds: phase two alone, phase one alone, or a call from its arguments to its result.
+enum class Timed { kExecute, kPlan, kWholeCall };
 
 struct Case {
   Model model;
@@ -38,12 +40,13 @@ struct Case {
   Attends attends = Attends::kFull;
   Extra extra = Extra::kNone;
   std::int64_t inner_precise = 0;
+  Timed timed = Timed::kExecute;
   int threads = 1;
   bool quick = false;  // runs without --full
 
   bool decode() const { return query_length <= 4; }
   // "decode/gqa-32x8-d128/fp16/b1/kv32768/t1", with storage, mask and extras where they are not the plain
-  // ones.
+  // ones; "phase-one/..." and "whole-call/..." where not phase two is timed.
   std::string Name() const;
   // Bytes of key and value (and rope) cache that one call reads once.
   std::int64_t KvBytes() const;

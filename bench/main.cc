@@ -60,7 +60,7 @@ class Runner {
       state.SkipWithError(result->refusal.c_str());
       return;
     }
-    for (auto _ : state) workload_->Run();
+    for (auto _ : state) workload_->RunTimed();
     const auto rate = benchmark::Counter::kIsIterationInvariantRate;
     state.counters["flop_per_second"] = benchmark::Counter(result->one.Flops(), rate);
     state.counters["kv_bytes_per_second"] =
@@ -90,11 +90,6 @@ class Runner {
   std::unique_ptr<Workload> workload_;
 };
 
-void RunPhaseOne(benchmark::State& state, const Case& one) {
-  Workload workload(one);
-  for (auto _ : state) workload.Plan();
-}
-
 // Prints a line when a case is done and takes its median time.
 class Progress : public benchmark::BenchmarkReporter {
  public:
@@ -116,18 +111,6 @@ class Progress : public benchmark::BenchmarkReporter {
  private:
   std::vector<Result>* results_;
 };
-
-void RegisterPhaseOne() {
-  const Model small{"mha-8-d128", 8, 8, 128, 128, 0};
-  const Case plain{.model = small, .kv_length = 128};
-  const Case batched{.model = small, .batch = 256, .kv_length = 16, .short_kv_length = 8};
-  for (const Case& one : {plain, batched}) {
-    const std::string name = "phase-one/" + one.Name();
-    benchmark::RegisterBenchmark(name.c_str(), [one](benchmark::State& state) { RunPhaseOne(state, one); })
-        ->MinTime(0.1)
-        ->Repetitions(5);
-  }
-}
 
 int Main(int argument_count, char** argument_values) {
   Options options = ParseOptions(argument_count, argument_values);
@@ -152,7 +135,6 @@ int Main(int argument_count, char** argument_values) {
         ->MinTime(0.1)
         ->Repetitions(5);
   }
-  RegisterPhaseOne();
   Progress progress(&results);
   benchmark::RunSpecifiedBenchmarks(&progress);
   results.erase(

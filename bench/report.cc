@@ -26,6 +26,8 @@ std::string Time(double seconds) {
 std::string Line(const Result& result) {
   const std::string name = result.one.Name();
   if (!result.refusal.empty()) return Format("%-58s ", name.c_str()) + result.refusal + "\n";
+  if (result.one.timed != Timed::kExecute)
+    return Format("%-58s %10s\n", name.c_str(), Time(result.seconds).c_str());
   const std::string eigen =
       result.eigen_seconds > 0 ? Format("%6.1fx", result.eigen_seconds / result.seconds) : "      -";
   return Format("%-58s %10s %9.1f %8.1f %6.0f%% %s\n", name.c_str(), Time(result.seconds).c_str(),
@@ -33,11 +35,12 @@ std::string Line(const Result& result) {
                 eigen.c_str());
 }
 
-std::string Block(const char* title, bool decode, const std::vector<Result>& results) {
+template <typename Belongs>
+std::string Block(const char* title, const std::vector<Result>& results, Belongs belongs) {
   std::string text =
       Format("\n%-58s %10s %9s %8s %7s %7s\n", title, "time", "GFLOP/s", "KV GB/s", "limit", "Eigen");
   for (const Result& result : results) {
-    if (result.one.decode() == decode) text += Line(result);
+    if (belongs(result.one)) text += Line(result);
   }
   return text;
 }
@@ -51,13 +54,17 @@ std::string Table(const std::vector<Result>& results, const LimitsByThreads& lim
                    threads == 1 ? "" : "s", limit.read_rate / 1e9, limit.fma_rate / 1e9,
                    limit.bf16_dot_rate / 1e9);
   }
-  text += Block("decode", true, results) + Block("prefill", false, results);
+  const auto executes = [](const Case& one) { return one.timed == Timed::kExecute; };
+  text += Block("decode", results, [&](const Case& one) { return executes(one) && one.decode(); });
+  text += Block("prefill", results, [&](const Case& one) { return executes(one) && !one.decode(); });
+  text += Block("phase one, and whole calls", results, [&](const Case& one) { return !executes(one); });
   text +=
       "\nlimit: the time this machine needs at least (reading the cache once, or the arithmetic of attended "
       "pairs at the\n"
       "rate above, whichever is longer) as a share of the time taken. Eigen: how many times faster than "
       "attention in\n"
-      "three steps with Eigen's matrix product.\n";
+      "three steps with Eigen's matrix product. Phase one checks and plans a call; a whole call is both "
+      "phases.\n";
   return text;
 }
 

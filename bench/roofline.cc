@@ -90,7 +90,7 @@ void DrawRoof(Picture* picture, const Axis& x, const Axis& y, double read_rate, 
 
 void DrawCases(Picture* picture, const Axis& x, const Axis& y, const std::vector<Result>& results) {
   for (const Result& result : results) {
-    if (!result.refusal.empty()) continue;
+    if (!result.refusal.empty() || result.one.timed != Timed::kExecute) continue;
     const double intensity = result.one.Flops() / static_cast<double>(result.one.KvBytes());
     const char* colour = result.one.decode() ? kDecodeColour : kPrefillColour;
     const char* fill = result.one.threads == 1 ? "none" : colour;

@@ -23,6 +23,8 @@ class Workload {
   std::string Plan();
   // Phase two on the next copy of the cache; the message if it fails, else "".
   std::string Run();
+  // Both phases, or one of them: what the case times.
+  std::string RunTimed();
   // Points the call back at the first copy, the one `params` names, and runs it.
   std::string RunFirst();
   // Judges the outputs of RunFirst on at least 64 rows of all sequences and heads, first and last among them;
