@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "fuzz/base_call.h"
 #include "fuzz/changes.h"
@@ -44,9 +45,11 @@ void FillBytes(DataType dtype, std::uint64_t seed, std::uint8_t* data, std::int6
 
 FuzzCall::FuzzCall(Cursor* cursor, Guard guard)
     : guard_(guard), base_(std::make_unique<BuiltCall>(ChooseBase(cursor, guard))), params_(base_->params()) {
-  for (std::int64_t changes = cursor->Below(6); changes > 0; --changes) ChangeParams(cursor, &params_);
+  constexpr int kChanges[] = {0, 1, 1, 1, 2, 2, 3, 5};
+  for (int changes = kChanges[cursor->Below(std::size(kChanges))]; changes > 0; --changes)
+    ChangeParams(cursor, &params_);
   GiveMemory();
-  for (std::int64_t changes = cursor->Below(4); changes > 0; --changes) ChangeMemory(cursor);
+  for (std::int64_t changes = cursor->Below(3); changes > 0; --changes) ChangeMemory(cursor);
 }
 
 void FuzzCall::GiveMemory() {

@@ -25,6 +25,7 @@ class OperatorRun {
     SetCheckLevel(call_->params().execution.check);
     if (cursor_->Chance(6)) PlanWithoutResult();
     aclOpExecutor* executor = Plan();
+    outcome_.phase_one = planned_;
     if (executor == nullptr) return outcome_;
     if (!call_->runnable() || !arguments_.addressed()) {
       Expect(aclDestroyAclOpExecutor(executor) == ACL_SUCCESS, "an executor that never ran is not destroyed");
@@ -73,9 +74,9 @@ class OperatorRun {
   aclOpExecutor* Plan() {
     needed_ = 1;
     aclOpExecutor* executor = reinterpret_cast<aclOpExecutor*>(&needed_);
-    outcome_.phase_one = CodeOf(arguments_.PhaseOne(call_->params(), &needed_, &executor));
-    outcome_.Blame(FaultOf(outcome_.phase_one, aclGetRecentErrMsg(), 1));
-    if (outcome_.phase_one == StatusCode::kOk) {
+    planned_ = CodeOf(arguments_.PhaseOne(call_->params(), &needed_, &executor));
+    outcome_.Blame(FaultOf(planned_, aclGetRecentErrMsg(), 1));
+    if (planned_ == StatusCode::kOk) {
       Expect(executor != nullptr, "no executor of an accepted call");
       return executor;
     }
@@ -159,6 +160,7 @@ class OperatorRun {
   Cursor* cursor_;
   OperatorArguments arguments_;
   Outcome outcome_;
+  StatusCode planned_ = StatusCode::kOk;  // what phase one said last
   std::uint64_t needed_ = 0;
 };
 

@@ -29,7 +29,7 @@ std::string FaultOf(StatusCode code, const std::string& message, int phase) {
 
 Workspace ChooseWorkspace(Cursor* cursor, std::uint64_t needed, Guard guard) {
   Workspace workspace;
-  const std::int64_t choice = cursor->Below(16);
+  const std::int64_t choice = cursor->Below(24);
   const std::uint8_t fill = cursor->Byte();
   const auto make = [&workspace, guard, fill](std::uint64_t size, std::uint64_t skip) {
     workspace.memory = Memory(static_cast<std::size_t>(size + skip), guard, fill);
@@ -54,7 +54,7 @@ Workspace ChooseWorkspace(Cursor* cursor, std::uint64_t needed, Guard guard) {
       make(needed + 100, 0);
       return workspace;
     default:
-      make(needed, static_cast<std::uint64_t>(choice < 8 ? 0 : choice - 7));
+      make(needed, static_cast<std::uint64_t>(choice < 14 ? 0 : choice - 13));
       return workspace;
   }
 }
