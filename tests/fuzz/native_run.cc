@@ -1,5 +1,8 @@
 // A fuzzed call through the native interface.
+#include <vector>
+
 #include "core/arguments.h"
+#include "fia/reference.h"
 #include "fuzz/run.h"
 
 namespace fia::testing {
@@ -43,6 +46,22 @@ void RunOnce(FuzzCall* call, const Executor& executor, std::uint64_t needed, Cur
   outcome->output = std::move(output);
 }
 
+// The reference refuses what phase one refuses; it and the judge stay inside the call's memory.
+void RunReference(const FuzzCall& call, Cursor* cursor, Outcome* outcome) {
+  std::vector<RowIndex> rows(static_cast<std::size_t>(cursor->Below(3)));
+  for (RowIndex& row : rows) {
+    row = {cursor->Below(3), cursor->Below(3), cursor->Below(3)};
+    if (cursor->Chance(16)) row.position = cursor->Number();
+    if (cursor->Chance(16)) row.sequence = cursor->Number();
+    if (cursor->Chance(16)) row.head = cursor->Number();
+  }
+  ReferenceResult exact;
+  const Status status = ComputeReference(call.params(), &rows, &exact);
+  if (outcome->phase_one != StatusCode::kOk && status.code != outcome->phase_one)
+    outcome->Blame("the reference takes what phase one refuses");
+  CompareWithReference(call.params(), exact);
+}
+
 }  // namespace
 
 Outcome RunNative(FuzzCall* call, Cursor* cursor) {
@@ -59,6 +78,7 @@ Outcome RunNative(FuzzCall* call, Cursor* cursor) {
     if (needed != 0) outcome.Blame("a refused call has a workspace size");
     if (Execute(nullptr, 0, executor).code != StatusCode::kRuntimeError)
       outcome.Blame("an executor without a plan runs");
+    if (cursor->Chance(16) && call->runnable()) RunReference(*call, cursor, &outcome);
     return outcome;
   }
   if (!call->runnable()) return outcome;
@@ -66,6 +86,7 @@ Outcome RunNative(FuzzCall* call, Cursor* cursor) {
   const Executor copy = executor;
   RunOnce(call, executor, needed, cursor, &outcome);
   if (cursor->Chance(64)) RunOnce(call, copy, needed, cursor, &outcome);
+  if (cursor->Chance(16)) RunReference(*call, cursor, &outcome);
   return outcome;
 }
 
