@@ -212,7 +212,7 @@ void ChangeAttribute(Cursor* cursor, AttentionParams* params) {
       MaskOf(params).pre_tokens = number;
       return;
     case 6:
-      MaskOf(params).next_tokens = cursor->Chance(128) ? number : -number % 300;
+      MaskOf(params).next_tokens = cursor->Chance(128) ? number : -(number % 300);
       return;
     case 7:
       if (params->paged) params->paged->block_size = number;
