@@ -9,5 +9,6 @@ source tests/setup.sh
 sanitize=${FIA_SANITIZE:-}
 directory=build/test${sanitize:+-${sanitize//;/-}}
 fia_install_packages
-fia_build "$directory" all -DFIA_SANITIZE="$sanitize" -DFIA_BUILD_TESTS=ON -DFIA_BUILD_BENCH=ON
+fia_build "$directory" all -DFIA_SANITIZE="$sanitize" -DFIA_EMULATE=OFF \
+  -DFIA_BUILD_TESTS=ON -DFIA_BUILD_BENCH=ON
 ctest --test-dir "$directory" --output-on-failure --no-tests=error --parallel "$(nproc)" "$@"

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 
 # Debian package and the command or file that shows that it is there.
-readonly fia_packages=(
+fia_packages=(
   "g++ g++"
   "cmake cmake"
   "ninja-build ninja"

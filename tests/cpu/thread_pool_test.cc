@@ -97,7 +97,7 @@ TEST(ThreadPool, ManyThreadsMayUseItAtOnce) {
 }
 
 #if !defined(__SANITIZE_THREAD__)
-TEST(ThreadPool, WorksInTheChildOfAFork) {
+TEST(ThreadPoolForkTest, WorksInTheChild) {
   Counts before(4);
   RunInPool(4, Count, &before);
   const pid_t child = fork();

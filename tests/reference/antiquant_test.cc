@@ -243,7 +243,8 @@ Tensor PackInt32(const Tensor& int4, const std::vector<std::int64_t>& dims) {
   for (std::int64_t word = 0; word < packed.size(); ++word) {
     std::uint32_t bits = 0;
     for (std::int64_t e = 0; e < 8; ++e)
-      bits |= (static_cast<std::uint32_t>(int4.Get(word * 8 + e)) & 15u) << (4 * e);
+      bits |= (static_cast<std::uint32_t>(static_cast<std::int32_t>(int4.Get(word * 8 + e))) & 15u)
+              << (4 * e);
     packed.SetBits(word, bits);
   }
   return packed;
