@@ -63,6 +63,7 @@ struct QueryArgs {
   DataType rope_type = DataType::kFloat16;
   std::int64_t query_dim_stride = 0;     // bytes
   std::int64_t rope_dim_stride = 0;      // bytes
+  float key_factor = 1;                  // multiplies the query
   const float* channel_scale = nullptr;  // [head_dim] multiplies the query (antiquant per channel), or null
   const float* channel_offset =
       nullptr;  // [head_dim] key offset per channel, or null: row_offset[r] = sum_d q * scale * offset
@@ -86,11 +87,11 @@ struct TileArgs {
   // Scores: s = (q . k + key_offset[j] * row_offset[r]) * key_scale[j] * row_scale[r] * scale + bias; null
   // factors are 1, null offsets 0. A row_offset without key_offset is added as it stands: s = (q . k +
   // row_offset[r]) * ...
-  float scale = 1;
-  const float* row_offset = nullptr;        // [rows]
-  const float* key_offset = nullptr;        // [keys]
-  const float* key_scale = nullptr;         // [keys]
-  const float* row_scale = nullptr;         // [rows]
+  double scale = 1;                   // in double: with row_scale it may be ordinary where it is not alone
+  const float* row_offset = nullptr;  // [rows]
+  const float* key_offset = nullptr;  // [keys]
+  const float* key_scale = nullptr;   // [keys]
+  const float* row_scale = nullptr;   // [rows]
   const void* const* bias_rows = nullptr;   // [rows] -> element of this tile's first key, null without bias
   DataType bias_type = DataType::kFloat16;  // float16, bfloat16, float32
   std::int64_t bias_key_stride = 0;         // bytes

@@ -1,6 +1,7 @@
 #include "exec/queries.h"
 
 #include "exec/scalar.h"
+#include "exec/scales.h"
 
 namespace fia {
 namespace {
@@ -46,6 +47,7 @@ void LoadQueries(const ItemRun& run) noexcept {
   args.rope_type = problem.query_rope.dtype;
   args.query_dim_stride = problem.query.dim_stride;
   args.rope_dim_stride = problem.query_rope.dim_stride;
+  args.key_factor = KeyFactor(run);
   if (problem.key_scale.per_channel) {
     args.channel_scale = run.context->Shared<float>(workspace.key_scales) + channels;
   }

@@ -1,6 +1,7 @@
 #include "exec/scales.h"
 
 #include <cmath>
+#include <limits>
 
 #include "exec/keys.h"
 #include "exec/scalar.h"
@@ -109,11 +110,18 @@ void PrepareChannels(const RunContext& context) noexcept {
   ConvertOutput(context, output.offset_slot, output.offset_strides, workspace.output_offsets);
 }
 
-float ScoreScale(const ItemRun& run) noexcept {
+float KeyFactor(const ItemRun& run) noexcept {
   const Problem& problem = run.problem();
-  // In double: the factors together may be ordinary where two of them are not.
-  return static_cast<float>(double{problem.scale} * run.context->score_factor *
-                            HeadFactor(run, problem.key_scale));
+  if (problem.flow != Flow::kAntiquant) return 1;
+  const double factor = HeadFactor(run, problem.key_scale);
+  const bool overflows = std::fabs(double{problem.scale} * factor) > std::numeric_limits<float>::max();
+  return overflows ? static_cast<float>(factor) : 1;
+}
+
+double ScoreScale(const ItemRun& run) noexcept {
+  const Problem& problem = run.problem();
+  const double scale = double{problem.scale} * run.context->score_factor;
+  return KeyFactor(run) != 1 ? scale : scale * HeadFactor(run, problem.key_scale);
 }
 
 void ReadTokenScales(const ItemRun& run, std::int64_t first, TileArgs* args) noexcept {

@@ -1,9 +1,23 @@
 #include "kernels/query.h"
 
+#include <cmath>
+#include <limits>
+
 #include "kernels/convert.h"
 #include "kernels/scratch.h"
 
 namespace fia::FIA_ISA_NAMESPACE {
+namespace {
+
+// a * b. A product of finite numbers that overflows meets only keys of 0, or the score itself is out of
+// float32's range: with an infinity 0 would become NaN.
+float Product(float a, float b) {
+  const float product = a * b;
+  const bool overflows = std::isinf(product) && std::isfinite(a) && std::isfinite(b);
+  return overflows ? std::copysign(std::numeric_limits<float>::max(), product) : product;
+}
+
+}  // namespace
 
 std::int64_t QueryBytes(Body body, const TileShape& shape) {
   return shape.rows * LayoutOfQuery(body, shape).stride * static_cast<std::int64_t>(sizeof(float));
@@ -16,6 +30,9 @@ void LoadQuery(const QueryArgs& args) {
     float* packed = static_cast<float*>(args.packed) + row * layout.stride;
     for (std::int64_t dim = 0; dim < layout.stride; dim += kWidth) Store(packed + dim, Zero());
     ConvertRow(args.query_type, args.query_rows[row], args.query_dim_stride, dims, packed);
+    if (args.key_factor != 1.0f) {
+      for (std::int64_t dim = 0; dim < dims; ++dim) packed[dim] = Product(packed[dim], args.key_factor);
+    }
     if (args.row_offset != nullptr) {
       double sum = 0;
       for (std::int64_t dim = 0; dim < dims; ++dim) {
@@ -26,7 +43,8 @@ void LoadQuery(const QueryArgs& args) {
       args.row_offset[row] = static_cast<float>(sum);
     }
     if (args.channel_scale != nullptr) {
-      for (std::int64_t dim = 0; dim < dims; ++dim) packed[dim] *= args.channel_scale[dim];
+      for (std::int64_t dim = 0; dim < dims; ++dim)
+        packed[dim] = Product(packed[dim], args.channel_scale[dim]);
     }
     if (args.rope_rows != nullptr) {
       ConvertRow(args.rope_type, args.rope_rows[row], args.rope_dim_stride, args.shape.rope_dim,

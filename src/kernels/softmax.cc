@@ -39,10 +39,10 @@ struct RowTerms {
 
 RowTerms TermsOf(const TileArgs& args, std::int64_t row, KeyRange range, float* extra) {
   RowTerms terms = {};
-  terms.factor = args.scale;
-  if (args.row_scale != nullptr) {
-    terms.factor = static_cast<float>(static_cast<double>(args.scale) * args.row_scale[row]);
-  }
+  // Where the factor overflows the dots are 0, or the scores themselves are out of range: 0 must stay 0.
+  constexpr double kLargest = std::numeric_limits<float>::max();
+  const double factor = args.row_scale != nullptr ? args.scale * args.row_scale[row] : args.scale;
+  terms.factor = static_cast<float>(factor > kLargest ? kLargest : factor < -kLargest ? -kLargest : factor);
   terms.row_offset = args.row_offset != nullptr ? args.row_offset[row] : 0.0f;
   terms.key_offset = args.row_offset != nullptr ? args.key_offset : nullptr;
   terms.key_scale = args.key_scale;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <optional>
 
 #include "fia/half.h"
@@ -78,6 +79,98 @@ TEST(KnownQuantised, OffsetsThatCancelTheStoredNumbers) {
       EXPECT_TRUE(CallMatches(spec));
     }
   }
+}
+
+// Factors that overflow float32 together while every score is ordinary, or 0.
+TEST(KnownQuantised, FactorsThatOverflowTogether) {
+  for (const std::int64_t rows : {1, 3, 40}) {
+    for (const bool per_channel : {false, true}) {
+      CallSpec spec = Antiquant(DataType::kInt8, rows, 40);
+      spec.dtype = spec.out_dtype = DataType::kBfloat16;
+      spec.lse = true;
+      spec.scale = 1e25;
+      spec.quant.per_channel = per_channel;
+      for (const double query : {1e-30, 0.0}) {
+        EXPECT_TRUE(CallMatches(With(spec, [query](const Site& site) -> std::optional<double> {
+          if (site.part == Part::kQuery) return query;
+          if (site.part == Part::kKeyScale) return 1e20;
+          if (site.part == Part::kKey) return site.dim == 0 && site.position == 7 ? 1 : 0;
+          return std::nullopt;
+        })));
+      }
+    }
+  }
+}
+
+TEST(KnownQuantised, ChannelsOfZeroUnderAHugeQuery) {
+  for (const std::int64_t rows : {1, 3, 40}) {
+    CallSpec spec = Antiquant(DataType::kInt8, rows, 40);
+    spec.dtype = spec.out_dtype = DataType::kBfloat16;
+    spec.lse = true;
+    spec.quant.per_channel = true;
+    EXPECT_TRUE(CallMatches(With(spec, [](const Site& site) -> std::optional<double> {
+      if (site.dim != 5) return std::nullopt;
+      if (site.part == Part::kQuery || site.part == Part::kKeyScale) return 0x1p70;
+      if (site.part == Part::kKey) return 0;
+      return std::nullopt;
+    })));
+  }
+}
+
+TEST(KnownQuantised, AnInfiniteQueryStaysInfinite) {
+  for (const std::int64_t rows : {1, 3, 40}) {
+    CallSpec spec = Antiquant(DataType::kInt8, rows, 40);
+    spec.dtype = spec.out_dtype = DataType::kBfloat16;
+    spec.lse = true;
+    spec.quant.per_channel = true;
+    EXPECT_TRUE(CallMatches(With(spec, [](const Site& site) -> std::optional<double> {
+      if (site.dim != 5) return std::nullopt;
+      if (site.part == Part::kQuery) return -std::numeric_limits<double>::infinity();
+      if (site.part == Part::kKeyScale) return 0x1p-60;
+      if (site.part == Part::kKey) return site.position == 7 ? -1 : 1;
+      return std::nullopt;
+    })));
+  }
+}
+
+TEST(KnownQuantised, Int8ScoresOfZeroUnderHugeFactors) {
+  for (const std::int64_t rows : {2, 40}) {
+    CallSpec spec;
+    spec.dtype = spec.kv_dtype = DataType::kInt8;
+    spec.quant.flow = QuantFlow::kInt8;
+    spec.query_lengths = {rows};
+    spec.kv_lengths = {40};
+    spec.lse = true;
+    spec.scale = 1e25;
+    spec.query_magnitude = 1e24;  // deqScale1 grows with it
+    EXPECT_TRUE(CallMatches(With(spec, [](const Site& site) -> std::optional<double> {
+      if (site.part == Part::kQuery) return 0;
+      return std::nullopt;
+    })));
+  }
+}
+
+// scaleValue * keyAntiquantScale alone overflows; dequantScaleQuery brings it back.
+TEST(KnownQuantised, LatentAttentionScalesThatOverflowWithoutTheThird) {
+  CallSpec spec;
+  spec.layout = "BSND";
+  spec.dtype = spec.kv_dtype = DataType::kInt8;
+  spec.out_dtype = DataType::kBfloat16;
+  spec.quant.flow = QuantFlow::kInt8Mla;
+  spec.num_heads = 4;
+  spec.num_kv_heads = 1;
+  spec.head_dim = spec.value_dim = 512;
+  spec.rope_dim = 64;
+  spec.storage = KvStorage::kPagedNz;
+  spec.paged.block_size = 128;
+  spec.query_lengths = {1};
+  spec.kv_lengths = {600};
+  spec.scale = 1e25;
+  EXPECT_TRUE(CallMatches(With(spec, [](const Site& site) -> std::optional<double> {
+    if (site.part == Part::kKeyScale) return 1e15;
+    if (site.part == Part::kQueryScale) return 0x1p-146;
+    return std::nullopt;
+  })));
 }
 
 TEST(KnownQuantised, OutputsRoundToNearestEven) {
