@@ -165,8 +165,8 @@ void FitTilings(const std::vector<Draft>& drafts, Plan* plan) {
     const Sequence& sequence = plan->problem.sequences[static_cast<std::size_t>(draft.work.sequence)];
     const std::int64_t chunks =
         draft.work.splits > 1 ? draft.work.split_chunks : CeilDiv(sequence.key_count, tiling.chunk_keys);
-    const std::int64_t depth = std::bit_width(static_cast<std::uint64_t>(chunks - 1)) + 1;
-    tiling.depth = std::max(tiling.depth, depth);
+    const auto width = static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(chunks - 1)));
+    tiling.depth = std::max(tiling.depth, width + 1);
   }
   const bool offset_sums = plan->problem.value_offset.per_token;
   for (int body = 0; body < kBodyCount; ++body) {

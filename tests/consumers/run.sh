@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds and runs the programs of this folder the ways a user would:
-#   run.sh package <build tree>   against an install tree that was moved, by find_package and by pkg-config
+#   run.sh package <build tree>   against an install tree that was moved, by find_package and by pkg-config;
+#                                 also beside an Eigen and vector flags of their own
 #   run.sh subdirectory           as part of another project's build, with shared libraries
 # The compiler is $CXX.
 set -euo pipefail
@@ -41,6 +42,14 @@ case $1 in
     export PKG_CONFIG_PATH
     compile_and_run fia c++17 "$programs"/native.cc "$programs"/native_main.cc
     compile_and_run fia-aclnn c++11 "$programs"/device_program.cc
+
+    # Unoptimised code keeps every inline function, for the linker to choose from.
+    eigen=$(PKG_CONFIG_PATH='' pkg-config --cflags-only-I eigen3 | sed 's/^-I//; s/ *$//')
+    choices=("-O0 -march=native" "-O0 -DEIGEN_DONT_VECTORIZE" "-O2 -march=native -DEIGEN_MAX_ALIGN_BYTES=16")
+    for choice in "${choices[@]}"; do
+      read -ra flags <<<"$choice"
+      compile_and_run fia c++17 "${flags[@]}" -isystem "$eigen" "$programs"/native.cc "$programs"/eigen_program.cc
+    done
 
     # The examples of the README print what they compute.
     for example in native:fia:0.5 aclnn:fia-aclnn:0.19995; do
