@@ -3,8 +3,7 @@
 #ifndef FIA_KERNELS_DOTS_H_
 #define FIA_KERNELS_DOTS_H_
 
-#include "kernels/band.h"
-#include "kernels/element.h"
+#include "kernels/row_stream.h"
 
 namespace fia::FIA_ISA_NAMESPACE {
 
@@ -12,54 +11,11 @@ namespace fia::FIA_ISA_NAMESPACE {
 constexpr int kMaxGroup = 8;
 // Elements of one chain of dots: at most 128 terms a lane with the narrowest packets.
 constexpr std::int64_t kDotChain = 512;
-// How far ahead of their use rows are prefetched.
-constexpr std::int64_t kPrefetchBytes = 8192;
-
-// Rows of one kind that are read one after the other; after the last come those of `next`.
-struct RowStream {
-  const void* const* rows = nullptr;
-  KeyRange range = {0, 0};
-  const void* const* next = nullptr;  // null: nothing follows
-  KeyRange next_range = {0, 0};
-  std::int64_t row_bytes = 0;
-  std::int64_t next_bytes = 0;
-  std::int64_t distance = 0;  // rows from the one that is read to the one to ask for
-};
-
-FIA_INLINE RowStream StreamOf(const void* const* rows, KeyRange range, std::int64_t row_bytes) {
-  return {rows, range, nullptr, {0, 0}, row_bytes, 0, kPrefetchBytes / (row_bytes + 1) + 1};
-}
-
-FIA_INLINE void PrefetchRow(const void* row, std::int64_t bytes) {
-  const char* address = static_cast<const char*>(row);
-  std::int64_t offset = 0;
-  for (; offset + 192 < bytes; offset += 256) {
-#pragma GCC unroll 4
-    for (int line = 0; line < 4; ++line) Prefetch(address + offset + line * 64);
-  }
-  for (; offset < bytes; offset += 64) Prefetch(address + offset);
-}
-
-// Asks for the `count` rows that are read about kPrefetchBytes after row `key`.
-FIA_INLINE void PrefetchAhead(const RowStream& stream, std::int64_t key, std::int64_t count) {
-  std::int64_t ahead = key + stream.distance;
-  if (ahead + count <= stream.range.end) {
-    for (std::int64_t row = ahead; row < ahead + count; ++row)
-      PrefetchRow(stream.rows[row], stream.row_bytes);
-  } else if (stream.next != nullptr) {
-    ahead += stream.next_range.begin - stream.range.end;
-    const std::int64_t end = Smaller(ahead + count, stream.next_range.end);
-    for (std::int64_t row = Larger(ahead, stream.next_range.begin); row < end; ++row) {
-      PrefetchRow(stream.next[row], stream.next_bytes);
-    }
-  }
-}
 
 struct DotArgs {
   RowStream keys;
   std::int64_t first_dim = 0;  // dims first_dim .. first_dim + dims - 1 of each row
   std::int64_t dims = 0;
-  bool prefetch = false;
   bool add = false;  // to the scores
   std::int64_t rows = 0;
   const float* query = nullptr;  // dim 0 of the first row
@@ -68,16 +24,22 @@ struct DotArgs {
   std::int64_t score_stride = 0;
 };
 
-// Keys that are taken together: enough sums to hide the latency of additions, few enough for the registers.
+// Keys whose sums become scores together: as many as fill the registers for sums.
 constexpr int KeysTogether(int rows) {
   const int sums = kWidth == 16 ? 16 : 8;
-  int keys = 8;
+  int keys = 16;
   while (keys > 1 && keys * rows > sums) keys /= 2;
   return keys;
 }
 
+static_assert(KeysTogether(1) <= kPad, "scores have kPad floats of room behind the last key");
+
+// Keys that are read side by side: one after the other where memory is read in order, else as many as share a
+// load of a query element.
+constexpr int KeysAbreast(int rows) { return rows <= kMaxRowsInOrder ? 1 : KeysTogether(rows); }
+
 // Adds dims [dim, dim + kWidth) of kKeys keys to their sums.
-template <class Element, int kRows, int kKeys, bool kTail>
+template <class Element, int kRows, int kKeys, int kStride, bool kTail>
 FIA_INLINE void AddProducts(const void* const* keys, const float* query, std::int64_t query_stride,
                             std::int64_t dim, std::int64_t tail, Packet* sums) {
   Packet key[kKeys];
@@ -89,33 +51,48 @@ FIA_INLINE void AddProducts(const void* const* keys, const float* query, std::in
   for (int row = 0; row < kRows; ++row) {
     const Packet q = Load(query + row * query_stride + dim);
 #pragma GCC unroll 8
-    for (int k = 0; k < kKeys; ++k) sums[row * kKeys + k] = MultiplyAdd(q, key[k], sums[row * kKeys + k]);
+    for (int k = 0; k < kKeys; ++k) sums[row * kStride + k] = MultiplyAdd(q, key[k], sums[row * kStride + k]);
   }
 }
 
 // scores[row][k] = (or +=) q . k of kKeys keys; straight code for 8 packets of dims, so that the processor
-// sees far enough ahead to wait for several keys at a time.
+// sees far enough ahead to wait for several keys at a time. Lines of `ahead` are asked for, those of
+// different keys at different steps.
 template <class Element, int kRows, int kKeys>
-FIA_INLINE void DotKeys(const DotArgs& args, const void* const* keys, float* scores) {
+FIA_INLINE void DotKeys(const DotArgs& args, const void* const* keys, const void* const* ahead,
+                        float* scores) {
   constexpr int kSums = (kRows * kKeys + kWidth - 1) / kWidth * kWidth;
   constexpr int kSteps = 8;
+  constexpr int kAbreast = KeysAbreast(kRows);
+  constexpr int kLine = PacketsOfLine<Element>();
   const std::int64_t end_dim = args.first_dim + args.dims;
   Packet sums[kSums];
 #pragma GCC unroll 32
   for (int i = 0; i < kSums; ++i) sums[i] = Zero();
   std::int64_t dim = args.first_dim;
   for (; dim + kSteps * kWidth <= end_dim; dim += kSteps * kWidth) {
+#pragma GCC unroll 16
+    for (int first = 0; first < kKeys; first += kAbreast) {
 #pragma GCC unroll 8
-    for (int step = 0; step < kSteps; ++step) {
-      AddProducts<Element, kRows, kKeys, false>(keys, args.query, args.query_stride, dim + step * kWidth, 0,
-                                                sums);
+      for (int step = 0; step < kSteps; ++step) {
+#pragma GCC unroll 8
+        for (int k = first; k < first + kAbreast; ++k) {
+          if ((step + k) % kLine == 0) PrefetchElement<Element>(ahead[k], dim + step * kWidth);
+        }
+        AddProducts<Element, kRows, kAbreast, kKeys, false>(keys + first, args.query, args.query_stride,
+                                                            dim + step * kWidth, 0, sums + first);
+      }
     }
   }
-  for (; dim + kWidth <= end_dim; dim += kWidth) {
-    AddProducts<Element, kRows, kKeys, false>(keys, args.query, args.query_stride, dim, 0, sums);
+  for (int step = 0; dim + kWidth <= end_dim; ++step, dim += kWidth) {
+    for (int k = 0; k < kKeys; ++k) {
+      if (step % kLine == 0) PrefetchElement<Element>(ahead[k], dim);
+    }
+    AddProducts<Element, kRows, kKeys, kKeys, false>(keys, args.query, args.query_stride, dim, 0, sums);
   }
   if (dim < end_dim) {
-    AddProducts<Element, kRows, kKeys, true>(keys, args.query, args.query_stride, dim, end_dim - dim, sums);
+    AddProducts<Element, kRows, kKeys, kKeys, true>(keys, args.query, args.query_stride, dim, end_dim - dim,
+                                                    sums);
   }
   float dots[kSums];
 #pragma GCC unroll 8
@@ -137,8 +114,10 @@ void DotRows(const DotArgs& args) {
       for (int k = 0; k < kKeys; ++k) last_keys[k] = args.keys.rows[Smaller(key + k, range.end - 1)];
       keys = last_keys;
     }
-    if (args.prefetch) PrefetchAhead(args.keys, key, kKeys);
-    DotKeys<Element, kRows, kKeys>(args, keys, args.scores + key);
+    PrefetchPages(args.keys, key, kKeys);
+    const void* room[kKeys];
+    const void* const* ahead = RowsAhead(args.keys, kRows <= kMaxRowsInOrder, key, kKeys, room);
+    DotKeys<Element, kRows, kKeys>(args, keys, ahead, args.scores + key);
   }
 }
 
@@ -156,7 +135,7 @@ void Dots(DotArgs args) {
     group.query = args.query + first_row * args.query_stride;
     group.scores = args.scores + first_row * args.score_stride;
     kGroups[args.rows * (index + 1) / groups - first_row - 1](group);
-    group.prefetch = false;
+    group.keys.distance = 0;
   }
 }
 

@@ -6,7 +6,7 @@ void AddRopeDots(const TileArgs& args, DotArgs dots) {
   dots.keys.rows = args.rope_rows;
   dots.first_dim = 0;
   dots.dims = args.shape.rope_dim;
-  dots.prefetch = false;
+  dots.keys.distance = 0;
   dots.add = true;
   switch (args.rope_type) {
     case DataType::kFloat16:

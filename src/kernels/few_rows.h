@@ -18,7 +18,7 @@ void AddRopeDots(const TileArgs& args, DotArgs dots);
 void AddSums(const TileArgs& args, const RowStep* steps, bool first, const float* sums,
              std::int64_t sum_stride);
 
-// Scores of keys `range`. Chains of kDotChain dims at a time; the first pass prefetches.
+// Scores of keys `range`. Chains of kDotChain dims at a time.
 template <class Element>
 void ScoreFewRows(const TileArgs& args, KeyRange range, float* scores) {
   const TileShape& shape = args.shape;
@@ -28,9 +28,7 @@ void ScoreFewRows(const TileArgs& args, KeyRange range, float* scores) {
   if (args.weights != Weights::kMaxOnly) {
     dots.keys.next = args.value_rows;
     dots.keys.next_range = range;
-    dots.keys.next_bytes = RowBytes<Element>(shape.value_dim);
   }
-  dots.prefetch = true;
   dots.rows = args.rows;
   dots.query = static_cast<const float*>(args.packed_query);
   dots.query_stride = query.stride;
@@ -40,7 +38,6 @@ void ScoreFewRows(const TileArgs& args, KeyRange range, float* scores) {
     dots.first_dim = dim;
     dots.dims = Smaller(kDotChain, shape.head_dim - dim);
     Dots<Element>(dots);
-    dots.prefetch = false;
     dots.add = true;
   }
   if (args.rope_rows == nullptr) return;
@@ -55,7 +52,6 @@ void WeighFewRows(const TileArgs& args, KeyRange range, const float* weights, co
   WeightedArgs weighted;
   weighted.values = StreamOf(args.value_rows, range, RowBytes<Element>(args.shape.value_dim));
   weighted.dims = args.shape.value_dim;
-  weighted.prefetch = true;
   weighted.rows = args.rows;
   weighted.weights = weights;
   weighted.weight_stride = ScoreStride(args.shape);

@@ -3,12 +3,14 @@
 #define FIA_KERNELS_PANELS_H_
 
 #include "kernels/product.h"
+#include "kernels/row_stream.h"
 #include "kernels/values.h"
 
 namespace fia::FIA_ISA_NAMESPACE {
 
 // Writes dims first_dim .. first_dim + dim - 1 of the panels [keys / kPanel][panel_dims][kPanel] that hold
-// keys `range`, transposing kWidth keys by kWidth dims at a time. Columns of other keys become 0.
+// keys `range`, transposing kWidth keys by kWidth dims at a time. Columns of other keys become 0. Asks for
+// the same line of the next kWidth rows meanwhile: so many rows abreast are more than the processor foresees.
 template <class Element>
 void PackKeys(const void* const* rows, KeyRange range, std::int64_t dim, std::int64_t first_dim,
               std::int64_t panel_dims, float* panels) {
@@ -17,6 +19,11 @@ void PackKeys(const void* const* rows, KeyRange range, std::int64_t dim, std::in
   for (std::int64_t key = begin / kPanel * kPanel; key < end; key += kWidth) {
     float* to = panels + (key / kPanel * panel_dims + first_dim) * kPanel + key % kPanel;
     for (std::int64_t d = 0; d < dim; d += kWidth) {
+      if (d % (kLineBytes * 8 / Element::kBits) == 0) {
+        for (std::int64_t next = key + kWidth; next < Smaller(key + 2 * kWidth, range.end); ++next) {
+          PrefetchElement<Element>(rows[next], d);
+        }
+      }
       packets::PacketBlock<Packet, kWidth> block;
       for (int lane = 0; lane < kWidth; ++lane) {
         const bool held = key + lane >= range.begin && key + lane < range.end;

@@ -9,12 +9,11 @@
 namespace fia::FIA_ISA_NAMESPACE {
 
 // Keys whose values are read once from memory and then, for each block of dims, from the first-level cache.
-constexpr std::int64_t kValueKeys = 64;
+constexpr std::int64_t kValueKeys = 32;
 
 struct WeightedArgs {
   RowStream values;
   std::int64_t dims = 0;
-  bool prefetch = false;
   std::int64_t rows = 0;
   const float* weights = nullptr;  // [rows, weight_stride]
   std::int64_t weight_stride = 0;
@@ -33,9 +32,15 @@ constexpr int DimsTogether(int rows) {
 // sums[row][d] += weight * value of one key, kDims packets of dims from `dim` on; with kTail the packet has
 // only `tail` elements.
 template <class Element, int kRows, int kDims, bool kTail, bool kClean>
-FIA_INLINE void AddValue(const WeightedArgs& args, std::int64_t key, std::int64_t dim, std::int64_t tail,
-                         Packet (&sums)[kRows][kDims], Packet* seen) {
+FIA_INLINE void AddValue(const WeightedArgs& args, const void* const* ahead, std::int64_t key,
+                         std::int64_t dim, std::int64_t tail, Packet (&sums)[kRows][kDims], Packet* seen) {
+  constexpr int kBytes = kDims * kWidth * Element::kBits / 8;
   const void* value_row = args.values.rows[key];
+  if (kBytes >= kLineBytes || dim * Element::kBits / 8 % kLineBytes == 0) {
+#pragma GCC unroll 8
+    for (int d = 0; d < kDims; d += PacketsOfLine<Element>())
+      PrefetchElement<Element>(*ahead, dim + d * kWidth);
+  }
   Packet value[kDims];
 #pragma GCC unroll 8
   for (int d = 0; d < kDims; ++d) {
@@ -53,10 +58,9 @@ FIA_INLINE void AddValue(const WeightedArgs& args, std::int64_t key, std::int64_
 
 // The same for all keys of `keys`; `first`: the sums start here, from 0.
 template <class Element, int kRows, int kDims, bool kTail, bool kClean>
-FIA_INLINE void AddValues(const WeightedArgs& args, KeyRange keys, bool first, std::int64_t dim,
-                          std::int64_t tail, Packet* seen) {
+FIA_INLINE void AddValues(const WeightedArgs& args, const void* const* ahead, KeyRange keys, bool first,
+                          std::int64_t dim, std::int64_t tail, Packet* seen) {
   constexpr int kKeys = 4;
-  const bool prefetch = args.prefetch && dim == 0;
   Packet sums[kRows][kDims];
 #pragma GCC unroll 8
   for (int row = 0; row < kRows; ++row) {
@@ -67,14 +71,15 @@ FIA_INLINE void AddValues(const WeightedArgs& args, KeyRange keys, bool first, s
   }
   std::int64_t key = keys.begin;
   for (; key + kKeys <= keys.end; key += kKeys) {
-    if (prefetch) PrefetchAhead(args.values, key, kKeys);
 #pragma GCC unroll 4
     for (int k = 0; k < kKeys; ++k) {
-      AddValue<Element, kRows, kDims, kTail, kClean>(args, key + k, dim, tail, sums, seen);
+      AddValue<Element, kRows, kDims, kTail, kClean>(args, ahead + (key + k - keys.begin), key + k, dim, tail,
+                                                     sums, seen);
     }
   }
   for (; key < keys.end; ++key)
-    AddValue<Element, kRows, kDims, kTail, kClean>(args, key, dim, tail, sums, seen);
+    AddValue<Element, kRows, kDims, kTail, kClean>(args, ahead + (key - keys.begin), key, dim, tail, sums,
+                                                   seen);
 #pragma GCC unroll 8
   for (int row = 0; row < kRows; ++row) {
 #pragma GCC unroll 8
@@ -87,16 +92,20 @@ FIA_INLINE void AddValues(const WeightedArgs& args, KeyRange keys, bool first, s
 template <class Element, bool kClean, int kRows>
 bool WeightedRowsOf(const WeightedArgs& args, KeyRange keys, bool first) {
   constexpr int kDims = DimsTogether(kRows);
+  PrefetchPages(args.values, keys.begin, keys.end - keys.begin);
+  const void* room[kValueKeys];
+  const void* const* ahead =
+      RowsAhead(args.values, kRows <= kMaxRowsInOrder, keys.begin, keys.end - keys.begin, room);
   Packet seen = Zero();
   std::int64_t dim = 0;
   for (; dim + kDims * kWidth <= args.dims; dim += kDims * kWidth) {
-    AddValues<Element, kRows, kDims, false, kClean>(args, keys, first, dim, 0, &seen);
+    AddValues<Element, kRows, kDims, false, kClean>(args, ahead, keys, first, dim, 0, &seen);
   }
   for (; dim + kWidth <= args.dims; dim += kWidth) {
-    AddValues<Element, kRows, 1, false, kClean>(args, keys, first, dim, 0, &seen);
+    AddValues<Element, kRows, 1, false, kClean>(args, ahead, keys, first, dim, 0, &seen);
   }
   if (dim < args.dims) {
-    AddValues<Element, kRows, 1, true, kClean>(args, keys, first, dim, args.dims - dim, &seen);
+    AddValues<Element, kRows, 1, true, kClean>(args, ahead, keys, first, dim, args.dims - dim, &seen);
   }
   return kClean && AnyNan(seen);
 }
@@ -122,7 +131,7 @@ bool Weighted(const WeightedArgs& args, KeyRange keys) {
       group.weights = args.weights + first_row * args.weight_stride;
       group.sums = args.sums + first_row * args.sum_stride;
       non_finite |= kGroups[rows - 1](group, block, key == keys.begin);
-      group.prefetch = false;
+      group.values.distance = 0;
     }
   }
   return non_finite;
