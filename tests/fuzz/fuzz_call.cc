@@ -11,7 +11,8 @@
 namespace fia::testing {
 namespace {
 
-constexpr double kMostProducts = 4e7;  // query and output elements times keys
+constexpr std::int64_t kMostAdded = std::int64_t{12} << 20;  // bytes
+constexpr double kMostProducts = 4e7;                        // query and output elements times keys
 
 bool Same(const TensorView& a, const TensorView& b) {
   if (a.data != b.data || a.dtype != b.dtype || a.rank != b.rank || a.rank > kMaxRank) return false;
@@ -67,7 +68,9 @@ Memory* FuzzCall::AddMemory(std::int64_t size) {
 }
 
 void FuzzCall::GiveMemoryTo(TensorView* view) {
-  const std::int64_t bytes = SpanBytes(*view);
+  std::int64_t bytes = SpanBytes(*view);
+  if (added_bytes_ + bytes > kMostAdded) bytes = -1;  // a long list of large members
+  added_bytes_ += std::max<std::int64_t>(bytes, 0);
   backed_ = backed_ && bytes >= 0;
   Memory* memory = AddMemory(std::max<std::int64_t>(bytes, 0));
   FillBytes(view->dtype, added_.size(), memory->data(), bytes);

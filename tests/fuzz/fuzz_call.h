@@ -60,6 +60,7 @@ class FuzzCall {
   std::unique_ptr<BuiltCall> base_;
   AttentionParams params_;
   std::deque<Memory> added_;  // for views that the base call does not have
+  std::int64_t added_bytes_ = 0;
   bool backed_ = true;
   bool overlapping_ = false;
 };
