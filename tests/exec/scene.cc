@@ -103,7 +103,7 @@ void Scene::DescribeSequences() {
 
 void Scene::Give(int slot, const void* contents, std::size_t bytes) {
   memory_.emplace_back(bytes / sizeof(std::uint64_t) + 1);
-  std::memcpy(memory_.back().data(), contents, bytes);
+  if (bytes > 0) std::memcpy(memory_.back().data(), contents, bytes);
   addresses[static_cast<std::size_t>(slot)] = memory_.back().data();
 }
 

@@ -10,12 +10,16 @@ thread_local bool armed = false;
 thread_local std::int64_t left = 0;
 thread_local std::int64_t failed = 0;
 
-void* AllocateOrFail(std::size_t size) {
+void* AllocateOrNull(std::size_t size) noexcept {
   if (armed && --left < 0) {
     ++failed;
-    throw std::bad_alloc();
+    return nullptr;
   }
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
+  return std::malloc(size == 0 ? 1 : size);
+}
+
+void* AllocateOrFail(std::size_t size) {
+  if (void* memory = AllocateOrNull(size)) return memory;
   throw std::bad_alloc();
 }
 
@@ -35,6 +39,12 @@ std::int64_t FailingNew::failures() const noexcept { return failed; }
 
 void* operator new(std::size_t size) { return fia::testing::AllocateOrFail(size); }
 void* operator new[](std::size_t size) { return fia::testing::AllocateOrFail(size); }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return fia::testing::AllocateOrNull(size);
+}
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
+  return fia::testing::AllocateOrNull(size);
+}
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete[](void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
