@@ -27,6 +27,9 @@ const KernelTable& Table();
 namespace isa_avx512 {
 const KernelTable& Table();
 }
+namespace isa_avx512bf16 {
+const KernelTable& Table();
+}
 #endif
 
 namespace {
@@ -53,6 +56,8 @@ bool HasAvx512() {
          __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
          __builtin_cpu_supports("avx512vl");
 }
+
+bool HasAvx512Bf16() { return HasAvx512() && __builtin_cpu_supports("avx512bf16"); }
 #endif
 
 // From the widest to the narrowest.
@@ -61,6 +66,7 @@ constexpr Isa kIsas[] = {
     {"neon", Always, isa_neon::Table},
 #else
 #if defined(__x86_64__)
+    {"avx512bf16", HasAvx512Bf16, isa_avx512bf16::Table},
     {"avx512", HasAvx512, isa_avx512::Table},
     {"avx2", HasAvx2, isa_avx2::Table},
 #endif
