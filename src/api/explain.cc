@@ -8,8 +8,8 @@
 namespace fia {
 namespace {
 
-constexpr const char* kBodyNames[kBodyCount] = {
-    "few rows", "many rows", "many rows, q . k in bfloat16 pairs", "many rows, both products in bfloat16 pairs"};
+constexpr const char* kBodyNames[kBodyCount] = {"few rows", "many rows", "many rows, q . k in bfloat16 pairs",
+                                                "many rows, both products in bfloat16 pairs"};
 constexpr const char* kFlowNames[] = {"float", "kv antiquant", "int8", "int8 MLA"};
 
 struct Entry {

@@ -13,8 +13,8 @@
 
 namespace fia {
 
-// The two bodies, and the second one again in narrow. Which one serves a sequence depends on its own S1 * G, the
-// call's types and innerPrecise, and the instruction set alone.
+// The two bodies, and the second one again in narrow. Which one serves a sequence depends on its own S1 * G,
+// the call's types and innerPrecise, and the instruction set alone.
 enum class Body : std::int32_t {
   kFewRows,         // keys and values stream through registers
   kManyRows,        // they are converted once into packed float32 tiles for a register-blocked product

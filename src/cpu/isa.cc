@@ -10,23 +10,28 @@
 
 namespace fia {
 
-// The kernels' entry points, one for each set that src/kernels builds for this architecture.
-#if defined(__aarch64__)
+// The kernels' entry points, one for each set that src/kernels builds.
+#if defined(FIA_KERNELS_NEON)
 namespace isa_neon {
 const KernelTable& Table();
 }
-#else
+#endif
+#if defined(FIA_KERNELS_BASELINE)
 namespace isa_baseline {
 const KernelTable& Table();
 }
 #endif
-#if defined(__x86_64__)
+#if defined(FIA_KERNELS_AVX2)
 namespace isa_avx2 {
 const KernelTable& Table();
 }
+#endif
+#if defined(FIA_KERNELS_AVX512)
 namespace isa_avx512 {
 const KernelTable& Table();
 }
+#endif
+#if defined(FIA_KERNELS_AVX512BF16)
 namespace isa_avx512bf16 {
 const KernelTable& Table();
 }
@@ -40,36 +45,41 @@ struct Isa {
   const KernelTable& (*table)();
 };
 
-bool Always() { return true; }
+[[maybe_unused]] bool Always() { return true; }
 
 #if defined(__x86_64__)
 // These ask the system as well: a CPU has no wide registers when the system does not save them.
-bool HasAvx2() {
+[[maybe_unused]] bool HasAvx2() {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   const bool half_conversions = __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
   return half_conversions && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
          __builtin_cpu_supports("bmi2");
 }
 
-bool HasAvx512() {
+[[maybe_unused]] bool HasAvx512() {
   return HasAvx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512cd") &&
          __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
          __builtin_cpu_supports("avx512vl");
 }
 
-bool HasAvx512Bf16() { return HasAvx512() && __builtin_cpu_supports("avx512bf16"); }
+[[maybe_unused]] bool HasAvx512Bf16() { return HasAvx512() && __builtin_cpu_supports("avx512bf16"); }
 #endif
 
 // From the widest to the narrowest.
 constexpr Isa kIsas[] = {
-#if defined(__aarch64__)
+#if defined(FIA_KERNELS_NEON)
     {"neon", Always, isa_neon::Table},
-#else
-#if defined(__x86_64__)
+#endif
+#if defined(FIA_KERNELS_AVX512BF16)
     {"avx512bf16", HasAvx512Bf16, isa_avx512bf16::Table},
+#endif
+#if defined(FIA_KERNELS_AVX512)
     {"avx512", HasAvx512, isa_avx512::Table},
+#endif
+#if defined(FIA_KERNELS_AVX2)
     {"avx2", HasAvx2, isa_avx2::Table},
 #endif
+#if defined(FIA_KERNELS_BASELINE)
     {"baseline", Always, isa_baseline::Table},
 #endif
 };

@@ -48,7 +48,7 @@ void CopyNzChunks(const std::byte* from, const RowTensor& rows, std::int64_t key
                   std::int64_t to_stride) noexcept {
   const std::int64_t stride = rows.row_stride, next = rows.chunk_stride;
   for (std::int64_t key = 0; key < keys; ++key) {
-    __builtin_prefetch(from + key * stride + next);
+    __builtin_prefetch(from + key * stride + next, 0, 2);
     std::memcpy(to + key * to_stride, from + key * stride, kNzChunkBytes);
   }
 }

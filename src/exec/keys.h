@@ -19,6 +19,13 @@ struct KeyRun {
   std::int64_t row = 0;
 };
 
+// The id of a used entry. Ids were checked before the run; a table that shares memory with an output, or that
+// somebody writes meanwhile, may hold any by now: block 0 then stands for it, whose values mean nothing.
+inline std::int64_t ReadBlockId(const std::byte* entry, std::int64_t block_count) noexcept {
+  const std::int64_t id = ReadAs<std::int32_t>(entry);
+  return id >= 0 && id < block_count ? id : 0;
+}
+
 // Calls visit(key_run) for positions [begin, end) of a segment, in order. Paged caches have no left padding.
 template <class Visit>
 void VisitRuns(const ItemRun& run, const KvSegment& segment, std::int64_t begin, std::int64_t end,
@@ -35,7 +42,8 @@ void VisitRuns(const ItemRun& run, const KvSegment& segment, std::int64_t begin,
     const std::int64_t entry = position / problem.block_size;
     const std::int64_t row = position - entry * problem.block_size;
     const std::int64_t count = std::min(end - begin, problem.block_size - row);
-    visit(KeyRun{begin, count, ReadAs<std::int32_t>(table + entry * problem.table_block_stride), row});
+    const std::int64_t id = ReadBlockId(table + entry * problem.table_block_stride, problem.block_count);
+    visit(KeyRun{begin, count, id, row});
     begin += count;
   }
 }

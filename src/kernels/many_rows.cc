@@ -41,8 +41,8 @@ FIA_INLINE void WeighPanel(const WeightedRows& block, const float* panel, KeyRan
     MultiplyPairPanel(rows, columns, block.pairs + first, block.pair_stride, panel + first * kPanel,
                       Slots(keys.end, true) - first, false, sums, kPanel);
   } else {
-    MultiplyPanel(rows, columns, block.weights + keys.begin, block.weight_stride,
-                  panel + keys.begin * kPanel, keys.end - keys.begin, false, sums, kPanel);
+    MultiplyPanel(rows, columns, block.weights + keys.begin, block.weight_stride, panel + keys.begin * kPanel,
+                  keys.end - keys.begin, false, sums, kPanel);
   }
 }
 

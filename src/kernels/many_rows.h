@@ -1,6 +1,7 @@
-// The body for many rows (prefill, MLA). Keys and values of the tile are converted once into panels of float32,
-// or of pairs of bfloat16 for the products that take those; then every block of kBlockRows rows runs scores,
-// softmax and weighted values while its scores stay in the first-level cache and the panels in the second.
+// The body for many rows (prefill, MLA). Keys and values of the tile are converted once into panels of
+// float32, or of pairs of bfloat16 for the products that take those; then every block of kBlockRows rows runs
+// scores, softmax and weighted values while its scores stay in the first-level cache and the panels in the
+// second.
 #ifndef FIA_KERNELS_MANY_ROWS_H_
 #define FIA_KERNELS_MANY_ROWS_H_
 
@@ -18,7 +19,8 @@ void RunRowBlocks(const TileArgs& args, NonFiniteFunction add_non_finite);
 
 extern template void RunRowBlocks<Body::kManyRows>(const TileArgs& args, NonFiniteFunction add_non_finite);
 #if defined(FIA_BFLOAT16_DOT)
-extern template void RunRowBlocks<Body::kBfloat16Scores>(const TileArgs& args, NonFiniteFunction add_non_finite);
+extern template void RunRowBlocks<Body::kBfloat16Scores>(const TileArgs& args,
+                                                         NonFiniteFunction add_non_finite);
 extern template void RunRowBlocks<Body::kBfloat16>(const TileArgs& args, NonFiniteFunction add_non_finite);
 #endif
 

@@ -3,29 +3,37 @@
 #define FIA_KERNELS_PANELS_H_
 
 #include "kernels/product.h"
+#include "kernels/row_stream.h"
 #include "kernels/values.h"
 
 namespace fia::FIA_ISA_NAMESPACE {
 
-// Writes slots first_slot .. first_slot + slots - 1 of the panels [keys / kPanel][panel_slots][kPanel] that hold
-// keys `range`, transposing kWidth keys by kWidth slots at a time. `load` gives a packet of a key's slots, which
-// are elements or pairs of them. Columns of other keys become 0.
-template <class Load>
-FIA_INLINE void TransposeKeys(KeyRange range, std::int64_t slots, std::int64_t first_slot,
-                              std::int64_t panel_slots, float* panels, Load load) {
+// Writes slots first_slot .. first_slot + slots - 1 of the panels [keys / kPanel][panel_slots][kPanel] that
+// hold keys `range`, transposing kWidth keys by kWidth slots at a time. `load` gives a packet of a key's
+// slots, which are elements or pairs of them; columns of other keys become 0. Asks for the same line of the
+// next kWidth rows meanwhile: so many rows abreast are more than the processor foresees.
+template <class Element, class Load>
+FIA_INLINE void TransposeKeys(const void* const* rows, KeyRange range, std::int64_t slots,
+                              std::int64_t first_slot, std::int64_t panel_slots, float* panels, Load load) {
   const std::int64_t begin = range.begin / kWidth * kWidth;
   const std::int64_t end = Padded(range.end, kPanel);
   for (std::int64_t key = begin / kPanel * kPanel; key < end; key += kWidth) {
     float* to = panels + (key / kPanel * panel_slots + first_slot) * kPanel + key % kPanel;
     for (std::int64_t slot = 0; slot < slots; slot += kWidth) {
+      if (slot % (kLineBytes * 8 / Element::kBits) == 0) {
+        for (std::int64_t next = key + kWidth; next < Smaller(key + 2 * kWidth, range.end); ++next) {
+          PrefetchElement<Element>(rows[next], slot);
+        }
+      }
       packets::PacketBlock<Packet, kWidth> block;
       for (int lane = 0; lane < kWidth; ++lane) {
         const bool held = key + lane >= range.begin && key + lane < range.end;
-        block.packet[lane] = held ? load(key + lane, slot) : Zero();
+        block.packet[lane] = held ? load(rows[key + lane], slot) : Zero();
       }
       packets::ptranspose(block);
       const std::int64_t count = Smaller(kWidth, slots - slot);
-      for (std::int64_t lane = 0; lane < count; ++lane) Store(to + (slot + lane) * kPanel, block.packet[lane]);
+      for (std::int64_t lane = 0; lane < count; ++lane)
+        Store(to + (slot + lane) * kPanel, block.packet[lane]);
     }
   }
 }
@@ -34,22 +42,23 @@ FIA_INLINE void TransposeKeys(KeyRange range, std::int64_t slots, std::int64_t f
 template <class Element>
 void PackKeys(const void* const* rows, KeyRange range, std::int64_t dim, std::int64_t first_dim,
               std::int64_t panel_dims, float* panels) {
-  TransposeKeys(range, dim, first_dim, panel_dims, panels, [rows, dim](std::int64_t key, std::int64_t d) {
-    return LoadElementsWithin<Element>(rows[key], d, dim);
-  });
+  const auto load = [dim](const void* row, std::int64_t d) {
+    return LoadElementsWithin<Element>(row, d, dim);
+  };
+  TransposeKeys<Element>(rows, range, dim, first_dim, panel_dims, panels, load);
 }
 
-// `dim` bfloat16 elements of each key as pairs; half a pair has 0 beside it.
+// `dim` bfloat16 elements of each key as pairs, whose bits pass for a float32; half a pair has 0 beside it.
 inline void PackKeyPairs(const void* const* rows, KeyRange range, std::int64_t dim, std::int64_t first_slot,
                          std::int64_t panel_slots, float* panels) {
-  const auto load = [rows, dim](std::int64_t key, std::int64_t slot) {
-    const auto* from = static_cast<const unsigned char*>(rows[key]) + slot * 4;
-    if (2 * (slot + kWidth) <= dim) return Float32Element::Load(from);
+  const auto load = [dim](const void* row, std::int64_t slot) {
+    if (2 * (slot + kWidth) <= dim) return LoadElements<Float32Element>(row, slot);
     unsigned char bytes[kWidth * 4] = {};
-    std::memcpy(bytes, from, static_cast<std::size_t>(2 * (dim - 2 * slot)));
+    std::memcpy(bytes, static_cast<const unsigned char*>(row) + slot * 4,
+                static_cast<std::size_t>(2 * (dim - 2 * slot)));
     return Float32Element::Load(bytes);
   };
-  TransposeKeys(range, (dim + 1) / 2, first_slot, panel_slots, panels, load);
+  TransposeKeys<Float32Element>(rows, range, (dim + 1) / 2, first_slot, panel_slots, panels, load);
 }
 
 // Writes keys `range` of the panels [dim / kPanel][panel_keys][kPanel]. With kClean, non-finite values become
@@ -68,8 +77,8 @@ bool PackValues(const void* const* rows, KeyRange range, std::int64_t dim, std::
   return kClean && AnyNan(seen);
 }
 
-// The same for values of bfloat16 in panels [dim / kPanel][panel_slots][kPanel] of pairs of keys; a key outside
-// `range` is 0 beside its neighbour.
+// The same for values of bfloat16 in panels [dim / kPanel][panel_slots][kPanel] of pairs of keys; a key
+// outside `range` is 0 beside its neighbour.
 template <bool kClean>
 bool PackValuePairs(const void* const* rows, KeyRange range, std::int64_t dim, std::int64_t panel_slots,
                     float* panels) {

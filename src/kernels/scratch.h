@@ -15,8 +15,8 @@ constexpr bool PairedValues(Body body) { return body == Body::kBfloat16; }
 // Floats that `terms` factors take.
 FIA_INLINE std::int64_t Slots(std::int64_t terms, bool paired) { return paired ? (terms + 1) / 2 : terms; }
 
-// Packed queries: rows of q, then rope. Few rows: each part starts on a packet. Many rows: the parts touch, one
-// product runs over both.
+// Packed queries: rows of q, then rope. Few rows: each part starts on a packet. Many rows: the parts touch,
+// one product runs over both.
 struct QueryLayout {
   std::int64_t rope = 0;    // first float of the rope part
   std::int64_t stride = 0;  // floats from row to row

@@ -26,7 +26,8 @@ extern template void TileManyRows<Bfloat16Element, Body::kBfloat16>(const TileAr
 namespace {
 
 std::int64_t ScratchBytes(Body body, const TileShape& shape) {
-  const std::int64_t floats = body == Body::kFewRows ? PlaceFewRows(shape).end : PlaceManyRows(body, shape).end;
+  const std::int64_t floats =
+      body == Body::kFewRows ? PlaceFewRows(shape).end : PlaceManyRows(body, shape).end;
   return floats * static_cast<std::int64_t>(sizeof(float));
 }
 
@@ -35,13 +36,14 @@ constexpr KernelTable kTable = {
     &QueryBytes,
     &ScratchBytes,
     &LoadQuery,
-    {{&TileFewRows<Float16Element>, &TileFewRows<Bfloat16Element>, &TileFewRows<Float32Element>,
-      &TileFewRows<Int8Element>, &TileFewRows<Int4Element>},
-     {&TileManyRows<Float16Element>, &TileManyRows<Bfloat16Element>, &TileManyRows<Float32Element>,
-      &TileManyRows<Int8Element>, &TileManyRows<Int4Element>},
+    {
+        {&TileFewRows<Float16Element>, &TileFewRows<Bfloat16Element>, &TileFewRows<Float32Element>,
+         &TileFewRows<Int8Element>, &TileFewRows<Int4Element>},
+        {&TileManyRows<Float16Element>, &TileManyRows<Bfloat16Element>, &TileManyRows<Float32Element>,
+         &TileManyRows<Int8Element>, &TileManyRows<Int4Element>},
 #if defined(FIA_BFLOAT16_DOT)
-     {nullptr, &TileManyRows<Bfloat16Element, Body::kBfloat16Scores>},
-     {nullptr, &TileManyRows<Bfloat16Element, Body::kBfloat16>},
+        {nullptr, &TileManyRows<Bfloat16Element, Body::kBfloat16Scores>},
+        {nullptr, &TileManyRows<Bfloat16Element, Body::kBfloat16>},
 #endif
     },
     &MergeStates,

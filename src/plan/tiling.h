@@ -8,8 +8,8 @@
 
 namespace fia {
 
-// Which body of the plan's kernels serves a sequence: decided by its own S1 * G, the call's types and scale and
-// innerPrecise, never by its neighbours or its keys.
+// Which body of the plan's kernels serves a sequence: decided by its own S1 * G, the call's types and scale
+// and innerPrecise, never by its neighbours or its keys.
 Body BodyOf(const Plan& plan, const Sequence& sequence) noexcept;
 
 // The tiles of a body. Keys and chunk are final; rows are the most that fit, depth and state are left open.

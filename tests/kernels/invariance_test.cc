@@ -16,9 +16,9 @@ struct Kind {
   KvType kv;
 };
 
-constexpr Kind kKinds[] = {{Body::kFewRows, KvType::kFloat16},  {Body::kManyRows, KvType::kFloat16},
-                           {Body::kFewRows, KvType::kBfloat16}, {Body::kManyRows, KvType::kFloat32},
-                           {Body::kFewRows, KvType::kInt4},     {Body::kManyRows, KvType::kInt8},
+constexpr Kind kKinds[] = {{Body::kFewRows, KvType::kFloat16},   {Body::kManyRows, KvType::kFloat16},
+                           {Body::kFewRows, KvType::kBfloat16},  {Body::kManyRows, KvType::kFloat32},
+                           {Body::kFewRows, KvType::kInt4},      {Body::kManyRows, KvType::kInt8},
                            {Body::kBfloat16, KvType::kBfloat16}, {Body::kBfloat16Scores, KvType::kBfloat16}};
 
 // The kinds that the kernels in use have.

@@ -69,8 +69,8 @@ void ChooseLengthForms(Rng* rng, CallSpec* spec) {
 }
 
 void ChooseViews(Rng* rng, CallSpec* spec) {
-  constexpr ViewForm kForms[] = {ViewForm::kGaps, ViewForm::kTransposed, ViewForm::kScattered};
-  const auto choose = [rng, &kForms] {
+  static constexpr ViewForm kForms[] = {ViewForm::kGaps, ViewForm::kTransposed, ViewForm::kScattered};
+  const auto choose = [rng] {
     return rng->Chance(0.75) ? ViewForm::kDense : kForms[rng->Between(0, 2)];
   };
   spec->query_view = choose();
