@@ -208,9 +208,13 @@ double Case::AttendedPairs() const {
   return pairs;
 }
 
-double Case::Flops() const {
-  const std::int64_t dims = model.head_dim + model.rope_dim + model.value_dim;
+double Case::ScoreFlops() const {
+  const std::int64_t dims = model.head_dim + model.rope_dim;
   return 2.0 * static_cast<double>(dims) * static_cast<double>(model.heads) * AttendedPairs();
+}
+
+double Case::ValueFlops() const {
+  return 2.0 * static_cast<double>(model.value_dim) * static_cast<double>(model.heads) * AttendedPairs();
 }
 
 std::vector<Case> AllCases(int all_threads) {

@@ -53,7 +53,9 @@ struct Case {
   // Attended (query, key) pairs of one head, all sequences together.
   double AttendedPairs() const;
   // Floating-point operations of both products over attended pairs, a multiply and an add each.
-  double Flops() const;
+  double ScoreFlops() const;  // of q . k
+  double ValueFlops() const;  // of p . v
+  double Flops() const { return ScoreFlops() + ValueFlops(); }
 };
 
 // All cases; thread counts are 1, 2 and `all_threads` without repetition.

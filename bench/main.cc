@@ -43,10 +43,14 @@ Options ParseOptions(int count, char** values) {
   return options;
 }
 
+// Products that take bfloat16 as it is stored run at the rate of the dot instruction: q . k always, p . v
+// where p may be narrowed.
 double LimitSeconds(const Case& one, const Limits& limits) {
-  const bool narrow =
-      one.inner_precise == 1 && one.query_dtype == DataType::kBfloat16 && limits.bf16_dot_rate > 0;
-  const double arithmetic = one.Flops() / (narrow ? limits.bf16_dot_rate : limits.fma_rate);
+  const bool dots = one.query_dtype == DataType::kBfloat16 && one.kv_dtype == DataType::kBfloat16 &&
+                    limits.bf16_dot_rate > 0;
+  const double dot_rate = dots ? limits.bf16_dot_rate : limits.fma_rate;
+  const double value_rate = one.inner_precise == 1 ? dot_rate : limits.fma_rate;
+  const double arithmetic = one.ScoreFlops() / dot_rate + one.ValueFlops() / value_rate;
   return std::max(arithmetic, static_cast<double>(one.KvBytes()) / limits.read_rate);
 }
 

@@ -61,10 +61,11 @@ std::string Table(const std::vector<Result>& results, const LimitsByThreads& lim
   text +=
       "\nlimit: the time this machine needs at least (reading the cache once, or the arithmetic of attended "
       "pairs at the\n"
-      "rate above, whichever is longer) as a share of the time taken. Eigen: how many times faster than "
-      "attention in\n"
-      "three steps with Eigen's matrix product. Phase one checks and plans a call; a whole call is both "
-      "phases.\n";
+      "rates above, whichever is longer; bfloat16 by dot products wherever they may serve) as a share of the "
+      "time taken.\n"
+      "Eigen: how many times faster than attention in three steps with Eigen's matrix product. Phase one "
+      "checks and plans\n"
+      "a call; a whole call is both phases.\n";
   return text;
 }
 

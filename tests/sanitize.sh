@@ -5,9 +5,11 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tests/setup.sh
 
-# One instruction set is enough: what sanitizers find in one they find in all, but for the width of vectors.
+# One instruction set is enough: what sanitizers find in one they find in all, but for the width of vectors. The
+# one with bfloat16 products has all bodies.
 kernels=
 if grep -qw avx2 /proc/cpuinfo; then kernels=avx2; fi
+if grep -qw avx512_bf16 /proc/cpuinfo; then kernels=avx512bf16; fi
 sanitizers=("$@")
 if (($# == 0)); then sanitizers=("address;undefined" thread); fi
 fia_install_packages

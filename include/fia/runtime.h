@@ -10,9 +10,10 @@ namespace fia {
 // The library's version, "major.minor.patch". Static storage.
 const char* Version() noexcept;
 
-// The name of the instruction set whose kernels run: "baseline", "avx2", "avx512" or "neon"; "" when the
-// environment's FIA_ISA asks for one that this CPU or build does not have (phase one then refuses every
-// call). Chosen once per process, on first use: FIA_ISA if set, else the widest the CPU has. Static storage.
+// The name of the instruction set whose kernels run: "baseline", "avx2", "avx512", "avx512bf16" (AVX-512 with
+// its dot product of bfloat16) or "neon"; "" when the environment's FIA_ISA asks for one that this CPU or
+// build does not have (phase one then refuses every call). Chosen once per process, on first use: FIA_ISA if
+// set, else the widest the CPU has. Static storage.
 const char* ActiveIsa() noexcept;
 
 // Sets how many threads calls planned from now on may use at most; 0 goes back to the default. The default is

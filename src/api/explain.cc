@@ -8,7 +8,8 @@
 namespace fia {
 namespace {
 
-constexpr const char* kBodyNames[kBodyCount] = {"few rows", "many rows"};
+constexpr const char* kBodyNames[kBodyCount] = {"few rows", "many rows", "many rows, q . k in bfloat16 pairs",
+                                                "many rows, both products in bfloat16 pairs"};
 constexpr const char* kFlowNames[] = {"float", "kv antiquant", "int8", "int8 MLA"};
 
 struct Entry {
@@ -76,8 +77,7 @@ std::string Explain(const Executor& executor) noexcept {
     std::string text;
     if (plan.problem.fill_only) text += "nothing to compute: the outputs are filled\n";
     if (!plan.problem.fill_only) AppendCall(plan, &text);
-    AppendBody(plan, Body::kFewRows, &text);
-    AppendBody(plan, Body::kManyRows, &text);
+    for (const Body body : kBodies) AppendBody(plan, body, &text);
     AppendLine("items",
                {{"compute", plan.item_count}, {"merge", plan.merge_count}, {"fill", plan.fill_count}}, &text);
     AppendLine("threads", {{"at most", plan.workers}}, &text);

@@ -13,10 +13,16 @@
 
 namespace fia {
 
-// The two bodies. Few rows: keys and values stream through registers. Many rows: they are converted once into
-// packed tiles for a register-blocked product. Which one serves a sequence depends on its own S1 * G alone.
-enum class Body : std::int32_t { kFewRows = 0, kManyRows = 1 };
-constexpr int kBodyCount = 2;
+// The two bodies, and the second one again in narrow. Which one serves a sequence depends on its own S1 * G,
+// the call's types and innerPrecise, and the instruction set alone.
+enum class Body : std::int32_t {
+  kFewRows,         // keys and values stream through registers
+  kManyRows,        // they are converted once into packed float32 tiles for a register-blocked product
+  kBfloat16Scores,  // many rows; q . k is a product of pairs of bfloat16, as they are stored
+  kBfloat16,        // many rows; p . v as well, p rounded to bfloat16
+};
+constexpr Body kBodies[] = {Body::kFewRows, Body::kManyRows, Body::kBfloat16Scores, Body::kBfloat16};
+constexpr int kBodyCount = 4;
 
 // Element types a cache can have, in table order.
 enum class KvType : std::int32_t { kFloat16, kBfloat16, kFloat32, kInt8, kInt4 };
@@ -136,6 +142,8 @@ struct KernelTable {
   std::int64_t (*query_bytes)(Body body, const TileShape& shape);
   std::int64_t (*scratch_bytes)(Body body, const TileShape& shape);
   void (*load_query)(const QueryArgs& args);
+  // Null where the set has no such body. The bfloat16 bodies take caches, queries and rope parts of bfloat16
+  // without scales or offsets.
   void (*tile[kBodyCount][kKvTypeCount])(const TileArgs& args);
   // into = into joined with from: the state of the union of their keys. An empty side leaves the other's bits
   // unchanged.

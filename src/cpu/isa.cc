@@ -31,6 +31,11 @@ namespace isa_avx512 {
 const KernelTable& Table();
 }
 #endif
+#if defined(FIA_KERNELS_AVX512BF16)
+namespace isa_avx512bf16 {
+const KernelTable& Table();
+}
+#endif
 
 namespace {
 
@@ -56,12 +61,17 @@ struct Isa {
          __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
          __builtin_cpu_supports("avx512vl");
 }
+
+[[maybe_unused]] bool HasAvx512Bf16() { return HasAvx512() && __builtin_cpu_supports("avx512bf16"); }
 #endif
 
 // From the widest to the narrowest.
 constexpr Isa kIsas[] = {
 #if defined(FIA_KERNELS_NEON)
     {"neon", Always, isa_neon::Table},
+#endif
+#if defined(FIA_KERNELS_AVX512BF16)
+    {"avx512bf16", HasAvx512Bf16, isa_avx512bf16::Table},
 #endif
 #if defined(FIA_KERNELS_AVX512)
     {"avx512", HasAvx512, isa_avx512::Table},

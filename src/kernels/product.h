@@ -31,6 +31,11 @@ constexpr std::int64_t kValueChain = 256;
 void MultiplyPanel(int rows, int packet_columns, const float* a, std::int64_t a_stride, const float* panel,
                    std::int64_t terms, bool add, float* c, std::int64_t c_stride);
 
+// The same where each float of a and of the panel is the place of a pair of bfloat16: `terms` is then the
+// number of pairs. Only in sets with FIA_BFLOAT16_DOT.
+void MultiplyPairPanel(int rows, int packet_columns, const float* a, std::int64_t a_stride,
+                       const float* panel, std::int64_t terms, bool add, float* c, std::int64_t c_stride);
+
 }  // namespace fia::FIA_ISA_NAMESPACE
 
 #endif  // FIA_KERNELS_PRODUCT_H_

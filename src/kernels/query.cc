@@ -1,6 +1,7 @@
 #include "kernels/query.h"
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "kernels/convert.h"
@@ -23,8 +24,35 @@ std::int64_t QueryBytes(Body body, const TileShape& shape) {
   return shape.rows * LayoutOfQuery(body, shape).stride * static_cast<std::int64_t>(sizeof(float));
 }
 
+namespace {
+
+// `count` bfloat16 elements `stride` bytes apart, as they are.
+void CopyBfloat16(const void* from, std::int64_t stride, std::int64_t count, void* to) {
+  constexpr std::int64_t kBytes = 2;
+  const auto* bytes = static_cast<const unsigned char*>(from);
+  auto* copies = static_cast<unsigned char*>(to);
+  if (stride == kBytes) {
+    std::memcpy(copies, bytes, static_cast<std::size_t>(count * kBytes));
+    return;
+  }
+  for (std::int64_t i = 0; i < count; ++i) std::memcpy(copies + i * kBytes, bytes + i * stride, kBytes);
+}
+
+void LoadPairs(const QueryArgs& args, const QueryLayout& layout) {
+  for (std::int64_t row = 0; row < args.rows; ++row) {
+    float* packed = static_cast<float*>(args.packed) + row * layout.stride;
+    for (std::int64_t slot = 0; slot < layout.stride; slot += kWidth) Store(packed + slot, Zero());
+    CopyBfloat16(args.query_rows[row], args.query_dim_stride, args.shape.head_dim, packed);
+    if (args.rope_rows == nullptr) continue;
+    CopyBfloat16(args.rope_rows[row], args.rope_dim_stride, args.shape.rope_dim, packed + layout.rope);
+  }
+}
+
+}  // namespace
+
 void LoadQuery(const QueryArgs& args) {
   const QueryLayout layout = LayoutOfQuery(args.body, args.shape);
+  if (PairedKeys(args.body)) return LoadPairs(args, layout);
   const std::int64_t dims = args.shape.head_dim;
   for (std::int64_t row = 0; row < args.rows; ++row) {
     float* packed = static_cast<float*>(args.packed) + row * layout.stride;

@@ -1,4 +1,4 @@
-// Queries of a tile to packed float32 rows.
+// Queries of a tile to packed rows of float32, or of pairs of bfloat16 for the bodies that multiply those.
 #ifndef FIA_KERNELS_QUERY_H_
 #define FIA_KERNELS_QUERY_H_
 

@@ -5,12 +5,17 @@
 //   LaneSums                                        the sums of kWidth packets' lanes, in order; the
 //   additions
 //                                                   are the same for each of them, whatever its place
+// Sets with a dot product of bfloat16 define FIA_BFLOAT16_DOT and, for packets whose lanes hold two elements:
+//   DotPairs                                        sum + both products of each lane, in float32
+//   StoreNarrow                                     float32 -> bfloat16, nearest even
 #ifndef FIA_KERNELS_SIMD_H_
 #define FIA_KERNELS_SIMD_H_
 
 #include "kernels/packet.h"
 
-#if defined(__AVX512F__)
+#if defined(__AVX512BF16__)
+#include "kernels/simd_avx512bf16.h"
+#elif defined(__AVX512F__)
 #include "kernels/simd_avx512.h"
 #elif defined(__AVX2__)
 #include "kernels/simd_avx2.h"

@@ -222,4 +222,12 @@ RowStep SoftmaxRow(const TileArgs& args, std::int64_t row, KeyRange range, float
   return step;
 }
 
+#if defined(FIA_BFLOAT16_DOT)
+void NarrowWeights(KeyRange range, const float* weights, float* pairs) {
+  for (std::int64_t key = range.begin; key < range.end; key += kWidth) {
+    StoreNarrow(pairs + key / 2, Load(weights + key));
+  }
+}
+#endif
+
 }  // namespace fia::FIA_ISA_NAMESPACE

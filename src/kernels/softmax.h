@@ -19,6 +19,9 @@ struct RowStep {
 // range.end. Updates row_max, row_sum and offset_sum of `row`. `extra` is room for two rows of `scores`.
 RowStep SoftmaxRow(const TileArgs& args, std::int64_t row, KeyRange range, float* scores, float* extra);
 
+// The weights that SoftmaxRow leaves, as pairs of bfloat16. Only in sets with FIA_BFLOAT16_DOT.
+void NarrowWeights(KeyRange range, const float* weights, float* pairs);
+
 }  // namespace fia::FIA_ISA_NAMESPACE
 
 #endif  // FIA_KERNELS_SOFTMAX_H_

@@ -6,5 +6,9 @@ namespace fia::FIA_ISA_NAMESPACE {
 
 template void TileFewRows<Bfloat16Element>(const TileArgs& args);
 template void TileManyRows<Bfloat16Element>(const TileArgs& args);
+#if defined(FIA_BFLOAT16_DOT)
+template void TileManyRows<Bfloat16Element, Body::kBfloat16Scores>(const TileArgs& args);
+template void TileManyRows<Bfloat16Element, Body::kBfloat16>(const TileArgs& args);
+#endif
 
 }  // namespace fia::FIA_ISA_NAMESPACE

@@ -29,6 +29,8 @@ struct WeightedRows {
   const float* weights = nullptr;  // [rows, weight_stride]
   std::int64_t weight_stride = 0;
   const RowStep* steps = nullptr;  // [rows]
+  const float* pairs = nullptr;    // [rows, pair_stride] pairs of the same as bfloat16, where v is paired
+  std::int64_t pair_stride = 0;
 };
 
 // acc += weight * factor * v over the non-finite v of `range` and the rows whose weight is not 0.

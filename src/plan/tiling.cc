@@ -1,6 +1,7 @@
 #include "plan/tiling.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "plan/placer.h"
 
@@ -33,12 +34,19 @@ constexpr TileSize kManyRowsSizes[] = {{256, 256}, {128, 256}, {128, 128}, {64, 
                                        {32, 64},   {32, 32},   {16, 16},   {4, 16},   {1, 16}};
 constexpr TileSize kFewRowsSizes[] = {{16, 256}, {16, 128}, {16, 64}, {8, 64}, {4, 32}, {1, 16}};
 
-// float32 bytes of queries, output rows, scores and, for many rows, of packed keys and values.
+// Bytes of an element of queries and packed keys, and of packed values.
+std::int64_t KeyBytes(Body body) noexcept { return body >= Body::kBfloat16Scores ? 2 : 4; }
+std::int64_t ValueBytes(Body body) noexcept { return body == Body::kBfloat16 ? 2 : 4; }
+
+// Queries, output rows, scores and, for many rows, packed keys and values.
 bool Fits(const TileSize& size, std::int64_t query_dim, std::int64_t value_dim, Body body) noexcept {
-  const std::int64_t packed_keys = body == Body::kManyRows ? size.keys : 0;
+  const std::int64_t packed_keys = body == Body::kFewRows ? 0 : size.keys;
   // Each dim is kept small so that the products cannot overflow; larger ones fit nothing anyway.
-  const std::int64_t dims = std::min(query_dim, kTileBytes) + std::min(value_dim, kTileBytes);
-  return 4 * ((size.rows + packed_keys) * dims + size.rows * size.keys) <= kTileBytes;
+  query_dim = std::min(query_dim, kTileBytes);
+  value_dim = std::min(value_dim, kTileBytes);
+  const std::int64_t row_bytes = KeyBytes(body) * query_dim + 4 * value_dim + 4 * size.keys;
+  const std::int64_t key_bytes = KeyBytes(body) * query_dim + ValueBytes(body) * value_dim;
+  return size.rows * row_bytes + packed_keys * key_bytes <= kTileBytes;
 }
 
 template <std::size_t count>
@@ -50,11 +58,24 @@ TileSize ChooseSize(const TileSize (&sizes)[count], std::int64_t query_dim, std:
   return sizes[count - 1];
 }
 
+// Whether all that q . k multiplies is bfloat16 as it is stored. The instruction drops results below 2^-126,
+// which a very large scale would bring back.
+bool TakesBfloat16(const Problem& problem) noexcept {
+  constexpr float kLargestScale = 0x1p64f;
+  return problem.flow == Flow::kFloat && problem.query.dtype == DataType::kBfloat16 &&
+         (problem.rope_dim == 0 || problem.query_rope.dtype == DataType::kBfloat16) &&
+         std::abs(problem.scale) <= kLargestScale;
+}
+
 }  // namespace
 
-Body BodyOf(const Problem& problem, const Sequence& sequence) noexcept {
+Body BodyOf(const Plan& plan, const Sequence& sequence) noexcept {
+  const Problem& problem = plan.problem;
   if (problem.flow == Flow::kInt8 || problem.flow == Flow::kInt8Mla) return Body::kManyRows;
-  return sequence.query_count * problem.group <= kFewRowsLimit ? Body::kFewRows : Body::kManyRows;
+  if (sequence.query_count * problem.group <= kFewRowsLimit) return Body::kFewRows;
+  const Body narrow = problem.narrow ? Body::kBfloat16 : Body::kBfloat16Scores;
+  const auto tile = plan.kernels->tile[static_cast<int>(narrow)][static_cast<int>(plan.kv_type)];
+  return tile != nullptr && TakesBfloat16(problem) ? narrow : Body::kManyRows;
 }
 
 Tiling TilingOf(const Problem& problem, Body body) noexcept {

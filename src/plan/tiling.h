@@ -8,8 +8,9 @@
 
 namespace fia {
 
-// Which body serves a sequence: decided by its own S1 * G, never by its neighbours or its keys.
-Body BodyOf(const Problem& problem, const Sequence& sequence) noexcept;
+// Which body of the plan's kernels serves a sequence: decided by its own S1 * G, the call's types and scale
+// and innerPrecise, never by its neighbours or its keys.
+Body BodyOf(const Plan& plan, const Sequence& sequence) noexcept;
 
 // The tiles of a body. Keys and chunk are final; rows are the most that fit, depth and state are left open.
 // Depends on nothing but the flow, D, Dr, Dv and the body, so that key positions fall into the same tiles in

@@ -124,7 +124,7 @@ Draft DraftWork(const Plan& plan, std::size_t index, Budget* budget) noexcept {
   Draft draft;
   SequenceWork& work = draft.work;
   work.sequence = static_cast<std::int32_t>(index);
-  work.body = BodyOf(problem, sequence);
+  work.body = BodyOf(plan, sequence);
   const Tiling& tiling = plan.tilings[static_cast<int>(work.body)];
   const std::int64_t rows = sequence.query_count * problem.group;
   work.row_tile = RowTileOf(problem, sequence, tiling);
@@ -146,7 +146,7 @@ Budget BudgetOf(const Plan& plan, int max_workers) noexcept {
   double cost = 0;
   for (const Sequence& sequence : plan.problem.sequences) {
     if (sequence.query_count == 0 || sequence.key_count == 0) continue;
-    const Body body = BodyOf(plan.problem, sequence);
+    const Body body = BodyOf(plan, sequence);
     cost += CostOf(plan.problem, sequence, plan.tilings[static_cast<int>(body)].shape.rows);
   }
   budget.item_cost = cost / (kItemsPerWorker * max_workers);
@@ -196,7 +196,7 @@ void NumberWorks(const std::vector<Draft>& drafts, Plan* plan) {
 }  // namespace
 
 void CutIntoWorks(int max_workers, Plan* plan) {
-  for (const Body body : {Body::kFewRows, Body::kManyRows}) {
+  for (const Body body : kBodies) {
     plan->tilings[static_cast<int>(body)] = TilingOf(plan->problem, body);
   }
   Budget budget = BudgetOf(*plan, max_workers);

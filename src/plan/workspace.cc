@@ -21,7 +21,7 @@ struct Capacity {
 
 Capacity CapacityOf(const Plan& plan) {
   Capacity capacity;
-  for (const Body body : {Body::kFewRows, Body::kManyRows}) {
+  for (const Body body : kBodies) {
     const Tiling& tiling = plan.tilings[static_cast<int>(body)];
     if (tiling.shape.rows == 0) continue;
     capacity.rows = std::max(capacity.rows, tiling.shape.rows);

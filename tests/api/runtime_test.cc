@@ -154,6 +154,24 @@ TEST(ExplainTest, EmptyTensorsAndInvalidExecutors) {
   EXPECT_EQ(Explain(Executor()), "no plan: the executor is not valid\n");
 }
 
+// Which of a bfloat16 call's products take pairs shows where the instruction set has them.
+TEST(ExplainTest, SaysWhatMultipliesPairs) {
+  const bool narrow = std::string(ActiveIsa()) == "avx512bf16";
+  CallSpec spec;
+  spec.num_heads = 8;
+  spec.query_lengths = {60};
+  spec.kv_lengths = {33};
+  const auto pairs = [&spec](const char* products) {
+    return Explained(BuiltCall(spec).params()).find(products) != std::string::npos;
+  };
+  EXPECT_FALSE(pairs("pairs"));
+  spec.dtype = spec.kv_dtype = spec.out_dtype = DataType::kBfloat16;
+  EXPECT_EQ(pairs("q . k in bfloat16 pairs"), narrow);
+  spec.inner_precise = 1;
+  EXPECT_EQ(pairs("both products in bfloat16 pairs"), narrow);
+  EXPECT_EQ(pairs("pairs"), narrow);
+}
+
 // Exits with 0 when phase one refuses the call because of FIA_ISA and says so.
 [[noreturn]] void ExitRefusedByIsa(const AttentionParams& params) {
   std::uint64_t size = 77;

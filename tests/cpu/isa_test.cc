@@ -14,7 +14,7 @@
 namespace fia::testing {
 namespace {
 
-constexpr const char* kNames[] = {"baseline", "avx2", "avx512", "neon"};
+constexpr const char* kNames[] = {"baseline", "avx2", "avx512", "avx512bf16", "neon"};
 
 // Exit code 0 of a child in which FIA_ISA is `wanted` (null: not set) and `holds` is true.
 bool InChild(const char* wanted, bool (*holds)(const char* wanted)) {
@@ -44,6 +44,24 @@ TEST(Isa, TablesSayWhoseTheyAre) {
   EXPECT_EQ(FindKernels(""), nullptr);
 }
 
+// Without a body the planner takes the float32 one: every set has those, and all element types of them.
+TEST(Isa, TablesHoldTheFloat32Bodies) {
+  for (const char* name : kNames) {
+    const KernelTable* kernels = FindKernels(name);
+    if (kernels == nullptr) continue;
+    for (const Body body : {Body::kFewRows, Body::kManyRows}) {
+      for (const auto tile : kernels->tile[static_cast<int>(body)]) EXPECT_NE(tile, nullptr) << name;
+    }
+    const bool narrow = std::strcmp(name, "avx512bf16") == 0;
+    for (const Body body : {Body::kBfloat16Scores, Body::kBfloat16}) {
+      for (int kv = 0; kv < kKvTypeCount; ++kv) {
+        const bool has = narrow && static_cast<KvType>(kv) == KvType::kBfloat16;
+        EXPECT_EQ(kernels->tile[static_cast<int>(body)][kv] != nullptr, has) << name << " " << kv;
+      }
+    }
+  }
+}
+
 TEST(Isa, TheEnvironmentForcesOneThatTheCpuHas) {
   const auto holds = [](const char* wanted) {
     return ActiveKernels() == FindKernels(wanted) && std::strcmp(ActiveIsa(), wanted) == 0 &&
@@ -63,7 +81,7 @@ TEST(Isa, TheEnvironmentsUnknownSetIsRefused) {
 
 TEST(Isa, WithoutTheEnvironmentTheWidestIsChosen) {
   const auto holds = [](const char*) {
-    for (const char* name : {"avx512", "avx2", "baseline"}) {
+    for (const char* name : {"avx512bf16", "avx512", "avx2", "baseline"}) {
       if (FindKernels(name) != nullptr) return ActiveKernels() == FindKernels(name);
     }
     return ActiveKernels() == FindKernels("neon");

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "cpu/isa.h"
+#include "fia/half.h"
 #include "kernels/tile_case.h"
 
 namespace fia::testing {
@@ -153,6 +154,35 @@ TEST(ExactTest, IntegerWeights) {
         EXPECT_NEAR(state.acc[d], weights == Weights::kBlockInt8 ? 127 * 512 : 127 * 127 * 512, 0.01);
       }
     }
+  }
+}
+
+// Weights that multiply pairs of values are p rounded to bfloat16, nearest even; their sum takes the plain p.
+TEST(ExactTest, Bfloat16Weights) {
+  if (!HasBody(*ActiveKernels(), Body::kBfloat16, KvType::kBfloat16)) GTEST_SKIP() << "no such body";
+  TileCase spec;
+  spec.body = Body::kBfloat16;
+  spec.kv = KvType::kBfloat16;
+  spec.query = DataType::kBfloat16;
+  spec.rows = 1;
+  spec.tiles = {3};
+  spec.head_dim = 1;
+  spec.value_dim = 2;
+  for (float scale = 0.01f; scale < 80; scale *= 1.07f) {
+    spec.scale = scale;
+    TileData data(spec);
+    data.query.Set(0, 0, 1);
+    for (std::int64_t j = 0; j < 3; ++j) {
+      data.key.Set(j, 0, j == 1 ? -1 : 0);
+      data.value.Set(j, 0, j == 1 ? 0 : 1);
+      data.value.Set(j, 1, j == 1 ? 1 : 0);
+    }
+    const OwnedState state = RunTiles(*ActiveKernels(), data);
+    const double p = std::exp(-static_cast<double>(scale));
+    EXPECT_EQ(state.acc[0], 2) << scale;
+    EXPECT_NEAR(state.acc[1], p, p * (0x1p-9 + 0x1p-18)) << scale;
+    EXPECT_EQ(state.acc[1], Bfloat16ToFloat(FloatToBfloat16(state.acc[1]))) << scale;
+    EXPECT_NEAR(state.row_sum[0], 2 + p, 0x1p-22) << scale;
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <limits>
+#include <vector>
 
 #include "cpu/isa.h"
 #include "kernels/tile_case.h"
@@ -15,9 +16,27 @@ struct Kind {
   KvType kv;
 };
 
-constexpr Kind kKinds[] = {{Body::kFewRows, KvType::kFloat16},  {Body::kManyRows, KvType::kFloat16},
-                           {Body::kFewRows, KvType::kBfloat16}, {Body::kManyRows, KvType::kFloat32},
-                           {Body::kFewRows, KvType::kInt4},     {Body::kManyRows, KvType::kInt8}};
+constexpr Kind kKinds[] = {{Body::kFewRows, KvType::kFloat16},   {Body::kManyRows, KvType::kFloat16},
+                           {Body::kFewRows, KvType::kBfloat16},  {Body::kManyRows, KvType::kFloat32},
+                           {Body::kFewRows, KvType::kInt4},      {Body::kManyRows, KvType::kInt8},
+                           {Body::kBfloat16, KvType::kBfloat16}, {Body::kBfloat16Scores, KvType::kBfloat16}};
+
+// The kinds that the kernels in use have.
+std::vector<Kind> Kinds() {
+  std::vector<Kind> kinds;
+  for (const Kind& kind : kKinds) {
+    if (HasBody(*ActiveKernels(), kind.body, kind.kv)) kinds.push_back(kind);
+  }
+  return kinds;
+}
+
+TileCase CaseOf(const Kind& kind) {
+  TileCase spec;
+  spec.body = kind.body;
+  spec.kv = kind.kv;
+  if (TakesBfloat16Alone(kind.body)) spec.query = DataType::kBfloat16;
+  return spec;
+}
 
 // Adding 0 makes the two zeros one: their sign may depend on how many zeros were added.
 void ExpectSameRow(const OwnedState& a, std::int64_t row_a, const OwnedState& b, std::int64_t row_b,
@@ -35,10 +54,8 @@ void ExpectSameRow(const OwnedState& a, std::int64_t row_a, const OwnedState& b,
 }
 
 TEST(InvarianceTest, RowsAlone) {
-  for (const Kind& kind : kKinds) {
-    TileCase spec;
-    spec.body = kind.body;
-    spec.kv = kind.kv;
+  for (const Kind& kind : Kinds()) {
+    TileCase spec = CaseOf(kind);
     spec.rows = kind.body == Body::kFewRows ? 13 : 47;
     spec.tiles = {300, 77};
     spec.head_dim = 150;
@@ -86,13 +103,11 @@ TileData Extended(const TileData& data, std::int64_t more) {
 }
 
 TEST(InvarianceTest, KeysNobodyAttends) {
-  for (const Kind& kind : kKinds) {
+  for (const Kind& kind : Kinds()) {
     if (kind.kv == KvType::kInt4 || kind.kv == KvType::kInt8) continue;  // hold no NaN
     for (bool masked : {false, true}) {
       for (std::int64_t keys : {1, 30, 100, 256}) {
-        TileCase spec;
-        spec.body = kind.body;
-        spec.kv = kind.kv;
+        TileCase spec = CaseOf(kind);
         spec.rows = 5;
         spec.tiles = {keys};
         spec.mask = masked;
@@ -112,10 +127,8 @@ TEST(InvarianceTest, KeysNobodyAttends) {
 
 // A mask that masks nothing, a bias-free band that holds everything: the same bits as without.
 TEST(InvarianceTest, MasksThatMaskNothing) {
-  for (const Kind& kind : kKinds) {
-    TileCase spec;
-    spec.body = kind.body;
-    spec.kv = kind.kv;
+  for (const Kind& kind : Kinds()) {
+    TileCase spec = CaseOf(kind);
     spec.rows = 7;
     spec.tiles = {90, 41};
     const OwnedState plain = RunTiles(*ActiveKernels(), TileData(spec));

@@ -73,7 +73,7 @@ TEST(QueryTest, RowOffsets) {
 
 // The sizes are multiples of 64 and grow with what they depend on.
 TEST(QueryTest, Sizes) {
-  for (Body body : {Body::kFewRows, Body::kManyRows}) {
+  for (Body body : kBodies) {
     for (std::int64_t size : {1, 15, 16, 17, 100}) {
       const TileShape shape = {size, size, size, size, size};
       const TileShape larger = {size + 64, size + 64, size + 64, size + 64, size + 64};

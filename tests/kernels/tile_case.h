@@ -98,6 +98,14 @@ struct TileData {
   void FillHostile(Rng& rng);
 };
 
+// Whether the kernels have this body for a cache of this type.
+inline bool HasBody(const KernelTable& kernels, Body body, KvType kv) {
+  return kernels.tile[static_cast<int>(body)][static_cast<int>(kv)] != nullptr;
+}
+
+// The bodies that multiply pairs of bfloat16, and so take nothing else.
+inline bool TakesBfloat16Alone(Body body) { return body == Body::kBfloat16Scores || body == Body::kBfloat16; }
+
 // Runs rows `first_row` .. of all tiles; rows of a case that are not asked for are not there for the kernels.
 OwnedState RunTiles(const KernelTable& kernels, const TileData& data, std::int64_t first_row,
                     std::int64_t rows);

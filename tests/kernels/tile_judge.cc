@@ -102,7 +102,9 @@ void ExpectEmpty(const OwnedState& state, std::int64_t row, std::int64_t value_d
 void ExpectSums(const TileData& data, const OwnedState& state, std::int64_t row, const RowWeights& weights,
                 double magnitude) {
   const TileCase& spec = data.spec;
-  const double relative = 0x1p-18 * (1 + magnitude);
+  // Half a unit of the last of a weight's 8 bits, where they are rounded.
+  const double rounding = spec.body == Body::kBfloat16 ? 0x1p-9 : 0;
+  const double relative = 0x1p-18 * (1 + magnitude) + rounding;
   double offset = 0, offset_magnitude = 0;
   for (std::int64_t d = 0; d < spec.value_dim; ++d) {
     double exact = 0, weight_of = 0, slack = 0;

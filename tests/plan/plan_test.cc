@@ -25,7 +25,7 @@ std::int64_t QueryBytes(Body, const TileShape& shape) {
   return (shape.rows * (shape.head_dim + shape.rope_dim) * 4 + 63) / 64 * 64;
 }
 std::int64_t ScratchBytes(Body body, const TileShape& shape) {
-  const std::int64_t keys = body == Body::kManyRows ? shape.keys : 0;
+  const std::int64_t keys = body != Body::kFewRows ? shape.keys : 0;
   const std::int64_t dims = shape.head_dim + shape.rope_dim + shape.value_dim;
   return (4 * (keys * dims + shape.rows * shape.keys) + 63) / 64 * 64;
 }
@@ -160,7 +160,7 @@ TEST(Plan, PiecesOfTheWorkspaceAreDisjoint) {
       const WorkspaceLayout& space = plan.workspace;
       const WorkerLayout& worker = space.worker;
       std::int64_t rows = 0, keys = 0, query = 0, scratch = 0, states = 0;
-      for (const Body body : {Body::kFewRows, Body::kManyRows}) {
+      for (const Body body : kBodies) {
         const Tiling& tiling = plan.tilings[static_cast<int>(body)];
         if (tiling.shape.rows == 0) continue;
         rows = std::max(rows, tiling.shape.rows);
@@ -281,6 +281,49 @@ TEST(Plan, TheBodyDependsOnTheSequencesOwnRows) {
   Problem int8 = MakeProblem(2, 2, 128, 128, {{2, 9}});
   int8.flow = Flow::kInt8;
   EXPECT_EQ(PlanOf(int8, 2).works[0].body, Body::kManyRows);
+}
+
+// Kernels that have the bfloat16 bodies; nothing is run.
+KernelTable Bfloat16Kernels() {
+  KernelTable kernels = kKernels;
+  for (const Body body : {Body::kBfloat16Scores, Body::kBfloat16}) {
+    kernels.tile[static_cast<int>(body)][static_cast<int>(KvType::kBfloat16)] = [](const TileArgs&) {};
+  }
+  return kernels;
+}
+
+TEST(Plan, Bfloat16BodiesServeWhatIsBfloat16) {
+  const KernelTable kernels = Bfloat16Kernels();
+  Problem plain = MakeProblem(8, 2, 128, 128, {{1, 9}, {700, 9}});
+  plain.query.dtype = plain.storage[0].key.dtype = DataType::kBfloat16;
+  plain.scale = 1;
+  const auto body_of = [](const Problem& problem, const KernelTable& table, std::int32_t sequence) {
+    const Plan plan = MakePlan(problem, table, 1, std::nullopt);
+    return plan.works[plan.works[0].sequence == sequence ? 0 : 1].body;
+  };
+  EXPECT_EQ(body_of(plain, kernels, 0), Body::kFewRows);
+  EXPECT_EQ(body_of(plain, kernels, 1), Body::kBfloat16Scores);
+  EXPECT_EQ(body_of(plain, kKernels, 1), Body::kManyRows);
+  Problem problem = plain;
+  problem.narrow = true;
+  EXPECT_EQ(body_of(problem, kernels, 0), Body::kFewRows);
+  EXPECT_EQ(body_of(problem, kernels, 1), Body::kBfloat16);
+  EXPECT_EQ(body_of(problem, kKernels, 1), Body::kManyRows);
+  problem.rope_dim = 64;
+  problem.query_rope.dtype = DataType::kBfloat16;
+  EXPECT_EQ(body_of(problem, kernels, 1), Body::kBfloat16);
+  problem.query_rope.dtype = DataType::kFloat16;
+  EXPECT_EQ(body_of(problem, kernels, 1), Body::kManyRows);
+  problem = plain;
+  problem.query.dtype = DataType::kFloat16;
+  EXPECT_EQ(body_of(problem, kernels, 1), Body::kManyRows);
+  problem = plain;
+  problem.storage[0].key.dtype = DataType::kInt8;
+  problem.flow = Flow::kAntiquant;
+  EXPECT_EQ(body_of(problem, kernels, 1), Body::kManyRows);
+  problem = plain;
+  problem.scale = 1e30f;
+  EXPECT_EQ(body_of(problem, kernels, 1), Body::kManyRows);
 }
 
 TEST(Plan, TheWorkspaceIsModest) {

@@ -53,6 +53,10 @@ std::set<std::string> FeaturesOf(const CallSpec& spec) {
   add(geometry.kv_padded, "kv padding");
   add(spec.head_dim != spec.value_dim, "other value dim");
   add(spec.dtype == DataType::kFloat32, "float32");
+  const bool bfloat16 = spec.dtype == DataType::kBfloat16 && spec.kv_dtype == DataType::kBfloat16;
+  const bool many_rows = geometry.query_axis * spec.num_heads / spec.num_kv_heads > 16;
+  add(bfloat16 && many_rows && spec.inner_precise % 2 == 0, "bfloat16 scores");
+  add(bfloat16 && many_rows && spec.inner_precise % 2 == 1, "bfloat16 weights");
   add(spec.quant.output != OutputQuant::kNone, "int8 output");
   add(spec.quant.flow == QuantFlow::kInt8, "int8 flow");
   add(spec.quant.flow == QuantFlow::kInt8Mla, "int8 mla");

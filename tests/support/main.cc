@@ -20,14 +20,17 @@ Support CpuSupport(const std::string& isa) {
 #if defined(__x86_64__)
   const bool avx2 =
       __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512cd") &&
+                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                      __builtin_cpu_supports("avx512vl");
   if (isa == "baseline") {
     has = true;
   } else if (isa == "avx2") {
     has = avx2;
   } else if (isa == "avx512") {
-    has = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512cd") &&
-          __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-          __builtin_cpu_supports("avx512vl");
+    has = avx512;
+  } else if (isa == "avx512bf16") {
+    has = avx512 && __builtin_cpu_supports("avx512bf16");
   } else {
     return Support::kUnknownName;
   }
