@@ -18,14 +18,6 @@ float Product(float a, float b) {
   return overflows ? std::copysign(std::numeric_limits<float>::max(), product) : product;
 }
 
-}  // namespace
-
-std::int64_t QueryBytes(Body body, const TileShape& shape) {
-  return shape.rows * LayoutOfQuery(body, shape).stride * static_cast<std::int64_t>(sizeof(float));
-}
-
-namespace {
-
 // `count` bfloat16 elements `stride` bytes apart, as they are.
 void CopyBfloat16(const void* from, std::int64_t stride, std::int64_t count, void* to) {
   constexpr std::int64_t kBytes = 2;
@@ -49,6 +41,10 @@ void LoadPairs(const QueryArgs& args, const QueryLayout& layout) {
 }
 
 }  // namespace
+
+std::int64_t QueryBytes(Body body, const TileShape& shape) {
+  return shape.rows * LayoutOfQuery(body, shape).stride * static_cast<std::int64_t>(sizeof(float));
+}
 
 void LoadQuery(const QueryArgs& args) {
   const QueryLayout layout = LayoutOfQuery(args.body, args.shape);
