@@ -103,7 +103,7 @@ void ExpectSums(const TileData& data, const OwnedState& state, std::int64_t row,
                 double magnitude) {
   const TileCase& spec = data.spec;
   // Half a unit of the last of a weight's 8 bits, where they are rounded.
-  const double rounding = spec.body == Body::kBfloat16 ? 0x1p-9 : 0;
+  const double rounding = spec.body == Body::kBfloat16 ? 0x1p-8 : 0;
   const double relative = 0x1p-18 * (1 + magnitude) + rounding;
   double offset = 0, offset_magnitude = 0;
   for (std::int64_t d = 0; d < spec.value_dim; ++d) {
