@@ -21,7 +21,7 @@ thread_local aclrtContext current_context = nullptr;
 // The context that aclrtSetDevice makes current; null when it cannot be made.
 aclrtContext DefaultContext() noexcept {
   try {
-    static const aclrtContext context = TableOf<Context>().Insert(std::make_shared<Context>());
+    static aclrtContext context = TableOf<Context>().Insert(std::make_shared<Context>());
     return context;
   } catch (const std::bad_alloc&) {
     return nullptr;
@@ -50,7 +50,7 @@ aclError aclFinalize(void) {
 
 aclError aclrtSetDevice(int32_t deviceId) {
   if (deviceId != kDevice) return ACL_ERROR_RT_INVALID_DEVICEID;
-  const aclrtContext context = DefaultContext();
+  aclrtContext context = DefaultContext();
   if (context == nullptr) return ACL_ERROR_BAD_ALLOC;
   current_context = context;
   return ACL_SUCCESS;

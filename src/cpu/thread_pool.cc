@@ -1,12 +1,12 @@
 #include "cpu/thread_pool.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <csignal>
 #include <mutex>
 #include <new>
 #include <system_error>
