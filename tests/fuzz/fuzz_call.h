@@ -33,6 +33,8 @@ class FuzzCall {
   bool runnable() const { return backed_ && IsCheap(); }
   // An output shares memory with another argument: its values are undefined.
   bool overlapping() const { return overlapping_; }
+  // Has the native interface use one thread.
+  void UseOneThread() { params_.execution = {params_.execution.check, 1, {}}; }
 
   // The bytes of all memory.
   using Snapshot = std::vector<std::vector<std::uint8_t>>;
