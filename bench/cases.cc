@@ -173,10 +173,10 @@ std::string Case::Name() const {
   std::string name = kTimed[static_cast<int>(timed)];
   name += query_length == 1 ? "decode/" : decode() ? "mtp" + std::to_string(query_length) + "/" : "prefill/";
   name += std::string(model.name) + "/" + DtypeName(query_dtype);
-  if (kv_dtype != query_dtype) name += std::string("-") + DtypeName(kv_dtype);
+  if (kv_dtype != query_dtype) name.append("-").append(DtypeName(kv_dtype));
   if (kv_scales != KvScales::kNone) name += kv_scales == KvScales::kChannel ? "-channel" : "-token";
   name += "/b" + std::to_string(batch) + "/kv" + std::to_string(kv_length);
-  if (short_kv_length > 0) name += "+" + std::to_string(batch - 1) + "x" + std::to_string(short_kv_length);
+  if (short_kv_length > 0) name.append("+").append(std::to_string(batch - 1)).append("x").append(std::to_string(short_kv_length));
   constexpr const char* kStorage[] = {"", "/paged16", "/paged128", "/nz128"};
   name += kStorage[static_cast<int>(storage)];
   constexpr const char* kAttends[] = {"", "/causal", "/band1024"};

@@ -23,18 +23,18 @@ Status ShortFailure(StatusCode code, const char* rule, const char* message) noex
 }  // namespace
 
 Status Failure(StatusCode code, const char* parameter, const char* rule, const std::string& message) {
-  return {code, parameter, rule, message + " (rule " + rule + ")"};
+  return {code, parameter, rule, message + " [" + rule + "]"};
 }
 
 Status CaughtFailure(StatusCode code) noexcept {
   try {
     throw;
   } catch (const std::bad_alloc&) {
-    return ShortFailure(code, "memory", "there is no memory for the call's plan or texts (rule memory)");
+    return ShortFailure(code, "memory", "there is no memory for the call's plan or texts [memory]");
   } catch (const std::length_error&) {
-    return ShortFailure(code, "memory", "the call's plan is larger than any memory (rule memory)");
+    return ShortFailure(code, "memory", "the call's plan is larger than any memory [memory]");
   } catch (...) {
-    return ShortFailure(code, "internal", "the library failed where it should not (rule internal)");
+    return ShortFailure(code, "internal", "the library failed where it should not [internal]");
   }
 }
 

@@ -10,7 +10,7 @@ namespace fia {
 namespace {
 
 Status Refusal(const char* parameter, const char* rule, const std::string& message) {
-  return {StatusCode::kRuntimeError, parameter, rule, message + " (rule " + rule + ")"};
+  return {StatusCode::kRuntimeError, parameter, rule, message + " [" + rule + "]"};
 }
 
 Status CheckWorkspace(const Plan& plan, const void* workspace, std::uint64_t workspace_size) {

@@ -20,7 +20,7 @@ void ExpectRefused(const AttentionParams& params, Check level, const Row& row) {
   EXPECT_EQ(status.rule, row.rule) << status.message;
   std::vector<std::string> told = row.told;
   told.push_back(row.parameter);
-  told.push_back("[" + std::string(row.rule) + "]");
+  told.push_back(std::string("[").append(row.rule) + "]");
   for (const std::string& word : told) {
     EXPECT_NE(status.message.find(word), std::string::npos) << "no " << word << " in: " << status.message;
   }
