@@ -54,6 +54,7 @@ class FuzzCall {
   void Misalign(TensorView* view);
   bool IsCheap() const;
   std::vector<TensorView> Outputs() const;
+  bool HasSharedOutput();
   const Memory* HolderOf(const void* data) const;
   std::vector<const Memory*> AllMemory() const;
   Memory* AddMemory(std::int64_t size);

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "fuzz/fuzz_call.h"
+#include "fuzz/places.h"
 #include "support/tensor.h"
 
 namespace fia::testing {
@@ -114,6 +115,16 @@ std::vector<TensorView> FuzzCall::Outputs() const {
   std::vector<TensorView> outputs = {params_.attention_out};
   if (params_.softmax_lse && params_.softmax_lse->present()) outputs.push_back(*params_.softmax_lse);
   return outputs;
+}
+
+bool FuzzCall::HasSharedOutput() {
+  for (const TensorView& output : Outputs()) {
+    const Memory* memory = HolderOf(output.data);
+    int holders = 0;
+    for (const TensorView* view : PresentViews(&params_)) holders += HolderOf(view->data) == memory ? 1 : 0;
+    if (memory != nullptr && holders > 1) return true;
+  }
+  return false;
 }
 
 const Memory* FuzzCall::HolderOf(const void* data) const {
