@@ -52,7 +52,7 @@ case $1 in
     done
 
     # The examples of the README print what they compute.
-    for example in native:fia:0.5 aclnn:fia-aclnn:0.19995; do
+    for example in native:fia:0.5 aclnn:fia-aclnn:0.19995 "compare:fia:head 3, position 0"; do
       IFS=: read -r name package result <<<"$example"
       sed -n "/<!-- example: $name -->/,/^\`\`\`$/p" "$repository/README.md" | sed '1,2d;$d' >"$name.cc"
       compile_and_run "$package" c++17 "$name.cc" >"$name.out"
