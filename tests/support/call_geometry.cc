@@ -127,8 +127,13 @@ bool CallGeometry::Attends(const CallSpec& spec, std::int64_t b, std::int64_t i,
 }
 
 bool CallGeometry::AnyAttends(const CallSpec& spec, std::int64_t b, std::int64_t j) const {
-  for (std::int64_t i = 0; i < sequences[static_cast<std::size_t>(b)].rows; ++i) {
-    if (Attends(spec, b, i, j)) return true;
+  // Outwards from the row of the same number: bands attend near it.
+  const std::int64_t rows = sequences[static_cast<std::size_t>(b)].rows;
+  const std::int64_t start = std::min(j, rows - 1);
+  for (std::int64_t distance = 0; distance < rows; ++distance) {
+    for (const std::int64_t i : {start - distance, start + distance}) {
+      if (i >= 0 && i < rows && Attends(spec, b, i, j)) return true;
+    }
   }
   return false;
 }
