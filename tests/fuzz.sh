@@ -6,8 +6,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tests/setup.sh
 
-readonly seconds=${1:-600}
-readonly directory=build/fuzz
+seconds=${1:-600}
+directory=build/fuzz
 clang=$(command -v clang++ || command -v clang++-14) || { echo "Needs clang++ 14 or newer, with libFuzzer" >&2 && exit 1; }
 fia_install_packages
 fia_build "$directory" fia_fuzz -DCMAKE_CXX_COMPILER="$clang" -DFIA_BUILD_FUZZ=ON -DFIA_SANITIZE="address;undefined" \
