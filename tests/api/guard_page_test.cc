@@ -65,6 +65,7 @@ TEST(GuardPages, MasksPrefixAndPadding) {
 
 TEST(GuardPages, RandomCalls) {
   for (std::uint64_t index = 0; index < 150; ++index) ExpectNoOverrun(RandomCall(77, index));
+  for (std::uint64_t index = 0; index < 150; ++index) ExpectNoOverrun(RandomQuantisedCall(77, index));
 }
 
 }  // namespace

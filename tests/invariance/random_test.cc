@@ -111,7 +111,9 @@ TEST_P(RandomBits, AloneThreadedAndDense) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, RandomBits, ::testing::Values(Maker{"float", RandomCall}),
+INSTANTIATE_TEST_SUITE_P(All, RandomBits,
+                         ::testing::Values(Maker{"float", RandomCall},
+                                           Maker{"quantised", RandomQuantisedCall}),
                          [](const auto& maker) { return std::string(maker.param.name); });
 
 }  // namespace
