@@ -147,11 +147,11 @@ std::string Roofline(const std::vector<Result>& results, const LimitsByThreads& 
   const auto& [most_threads, most] = *limits.rbegin();
   const auto& [least_threads, least] = *limits.begin();
   char label[96];
-  std::snprintf(label, sizeof label, "float32 FMA, %d thread%s", most_threads, most_threads == 1 ? "" : "s");
+  std::snprintf(label, sizeof label, "float32, %d thread%s", most_threads, most_threads == 1 ? "" : "s");
   DrawRoof(&picture, x, y, most.read_rate, most.fma_rate, "stroke-width='1.6'", label);
   if (most_threads != least_threads) {
     DrawRoof(&picture, x, y, least.read_rate, least.fma_rate, "stroke-width='1.2' stroke-dasharray='6 4'",
-             "float32 FMA, 1 thread");
+             "float32, 1 thread");
   }
   if (most.bf16_dot_rate > 0) {
     std::snprintf(label, sizeof label, "bf16 dot, %d thread%s", most_threads, most_threads == 1 ? "" : "s");
