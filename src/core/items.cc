@@ -11,10 +11,11 @@ Item ItemAt(const Plan& plan, std::int64_t index) noexcept {
   const SequenceWork& work = *(after - 1);
   const std::int64_t group = plan.problem.group;
   const std::int64_t local = index - work.first_item;
-  const std::int64_t tile = local / work.splits;  // kv head and row tile
+  const std::int64_t tiles = plan.problem.num_kv_heads * work.row_tiles;
+  const std::int64_t tile = local % tiles;  // kv head and row tile
   Item item;
   item.work = &work;
-  item.split = local % work.splits;
+  item.split = local / tiles;
   item.kv_head = tile / work.row_tiles;
   item.row_tile = work.row_tiles - 1 - tile % work.row_tiles;
   item.first_row = item.row_tile * work.row_tile;

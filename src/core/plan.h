@@ -30,8 +30,9 @@ struct Tiling {
   StateLayout state;            // of shape.rows rows
 };
 
-// Work of one sequence: a grid of kv heads x row tiles x splits, numbered from first_item on in that order
-// (split fastest, row tiles from the last to the first: under a causal band the last costs most).
+// Work of one sequence: a grid of splits x kv heads x row tiles, numbered from first_item on in that order
+// (row tiles fastest, from the last to the first: under a causal band the last costs most). The heads of one
+// split follow one another, because caches often hold them side by side.
 struct SequenceWork {
   std::int32_t sequence = 0;
   Body body = Body::kFewRows;

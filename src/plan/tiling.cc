@@ -15,7 +15,10 @@ constexpr std::int64_t kFewRowsLimit = 16;
 // rows are touched only at a tile's end.
 constexpr std::int64_t kTileBytes = 5 << 18;
 
-constexpr std::int64_t kChunkKeys = 1024;
+// Keys of a chunk. Few rows: as many as the second-level cache holds for all heads of a cache that stores them
+// token by token, because between chunks the heads take turns.
+constexpr std::int64_t kManyRowsChunkKeys = 1024;
+constexpr std::int64_t kFewRowsChunkKeys = 256;
 
 // At most this many tiles in a chunk, whose results are joined one after another.
 constexpr std::int64_t kChunkTiles = 8;
@@ -86,7 +89,8 @@ Tiling TilingOf(const Problem& problem, Body body) noexcept {
   if (problem.flow == Flow::kInt8Mla) size = {kInt8MlaRows, kInt8MlaKeys};
   Tiling tiling;
   tiling.shape = {size.rows, size.keys, problem.head_dim, problem.rope_dim, value_dim};
-  tiling.chunk_keys = std::min(kChunkKeys, kChunkTiles * size.keys);
+  const std::int64_t chunk_keys = body == Body::kFewRows ? kFewRowsChunkKeys : kManyRowsChunkKeys;
+  tiling.chunk_keys = std::min(chunk_keys, kChunkTiles * size.keys);
   return tiling;
 }
 

@@ -1,4 +1,4 @@
-// Sizes around every border the work is cut at: tiles of 16 to 256 rows and keys, chunks of 1024 keys.
+// Sizes around every border the work is cut at: tiles of 16 to 256 rows and keys, chunks of 256 and 1024 keys.
 #include <gtest/gtest.h>
 
 #include <cstdint>
