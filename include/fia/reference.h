@@ -65,7 +65,7 @@ struct Comparison {
 // Judges the contents of params.attention_out (and softmax_lse when asked for) against `reference`, which
 // comes from a call of the same shapes, by the per-element bounds of README, "The contract". A NaN where
 // a number is promised fails. Reads the outputs through their strides. Thread safe. Never fails: what cannot
-// be compared (another shape, an output without address) has not passed.
+// be compared (lengths for too few sequences, another shape, an output without address) has not passed.
 Comparison CompareWithReference(const AttentionParams& params, const ReferenceResult& reference) noexcept;
 
 }  // namespace fia

@@ -53,9 +53,11 @@ std::int64_t PlainLength(const std::vector<std::int64_t>& lengths, std::size_t s
   return lengths.size() == 1 ? lengths[0] : lengths[sequence];
 }
 
-void ReadQueryLengths(const AttentionParams& params, CallShape* shape) {
+bool ReadQueryLengths(const AttentionParams& params, CallShape* shape) {
   const std::vector<std::int64_t> none;
   const std::vector<std::int64_t>& given = params.lengths ? params.lengths->query : none;
+  const bool each = shape->packed || given.size() > 1;
+  if (each && given.size() < shape->sequences.size()) return false;
   std::int64_t start = 0;
   for (std::size_t b = 0; b < shape->sequences.size(); ++b) {
     SequenceShape& sequence = shape->sequences[b];
@@ -68,6 +70,7 @@ void ReadQueryLengths(const AttentionParams& params, CallShape* shape) {
       sequence.query_length = shape->decode ? 1 : PlainLength(given, b, shape->query_axis);
     }
   }
+  return true;
 }
 
 bool ReadKvLengths(const AttentionParams& params, CallShape* shape) {
@@ -152,7 +155,7 @@ bool ReadShape(const AttentionParams& params, CallShape* shape) {
   ReadKind(params, shape);
   ReadPrefix(params, shape);
   shape->sequences.resize(static_cast<std::size_t>(shape->batch));
-  ReadQueryLengths(params, shape);
+  if (!ReadQueryLengths(params, shape)) return false;
   shape->left_padded = QueryIsPadded(params, *shape) || KvIsPadded(params);
   return ReadKvLengths(params, shape);
 }

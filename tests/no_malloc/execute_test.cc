@@ -67,7 +67,7 @@ TEST_F(NoMalloc, LongRowsBeyondAnyFixedBuffer) {
 }
 
 TEST_F(NoMalloc, RandomCalls) {
-  for (std::uint64_t index = 0; index < 300; ++index) {
+  for (std::uint64_t index = 0; index < 150; ++index) {
     for (const CallSpec& spec : {RandomCall(5, index), RandomQuantisedCall(5, index)})
       EXPECT_EQ(AllocationsOf(BuiltCall(spec)), 0) << index << ' ' << Summary(spec);
   }

@@ -197,5 +197,15 @@ TEST(CompareTest, WhatCannotBeComparedHasNotPassed) {
   EXPECT_FALSE(CompareWithReference(params, judged.reference).passed);
 }
 
+// Lengths of two sequences where the tensors hold three: there is no third to read.
+TEST(CompareTest, LengthsForTooFewSequencesHaveNotPassed) {
+  Judged judged;
+  AttentionParams params = judged.call.params;
+  params.query.dims[0] = params.attention_out.dims[0] = 3;
+  params.lengths.emplace();
+  params.lengths->query = {1, 1};
+  EXPECT_FALSE(CompareWithReference(params, judged.reference).passed);
+}
+
 }  // namespace
 }  // namespace fia::testing
