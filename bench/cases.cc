@@ -176,7 +176,8 @@ std::string Case::Name() const {
   if (kv_dtype != query_dtype) name.append("-").append(DtypeName(kv_dtype));
   if (kv_scales != KvScales::kNone) name += kv_scales == KvScales::kChannel ? "-channel" : "-token";
   name += "/b" + std::to_string(batch) + "/kv" + std::to_string(kv_length);
-  if (short_kv_length > 0) name.append("+").append(std::to_string(batch - 1)).append("x").append(std::to_string(short_kv_length));
+  if (short_kv_length > 0)
+    name.append("+").append(std::to_string(batch - 1)).append("x").append(std::to_string(short_kv_length));
   constexpr const char* kStorage[] = {"", "/paged16", "/paged128", "/nz128"};
   name += kStorage[static_cast<int>(storage)];
   constexpr const char* kAttends[] = {"", "/causal", "/band1024"};

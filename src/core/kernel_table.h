@@ -90,6 +90,10 @@ struct TileArgs {
   const void* const* value_rows = nullptr;  // [keys] -> [value_dim]
   const void* const* rope_rows = nullptr;   // [keys] -> [rope_dim] of rope_type, null without rope
   DataType rope_type = DataType::kFloat16;
+  // Key rows that are likely to be read after this tile's values, to be asked for meanwhile; nothing is
+  // computed of them.
+  const void* const* next_key_rows = nullptr;  // [next_keys] -> [head_dim]
+  std::int64_t next_keys = 0;
   // Scores: s = (q . k + key_offset[j] * row_offset[r]) * key_scale[j] * row_scale[r] * scale + bias; null
   // factors are 1, null offsets 0. A row_offset without key_offset is added as it stands: s = (q . k +
   // row_offset[r]) * ...

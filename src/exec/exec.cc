@@ -26,11 +26,12 @@ void Work(void* argument, std::int64_t worker) {
   const Plan& plan = *region.context->plan;
   std::byte* memory =
       region.context->workspace + plan.workspace.workers + worker * plan.workspace.worker_bytes;
+  RowsAhead ahead;
   for (;;) {
     const std::int64_t index = region.next_item.fetch_add(1, std::memory_order_relaxed);
     if (index >= plan.item_count + plan.fill_count) return;
     if (index < plan.item_count) {
-      RunItem(*region.context, memory, index);
+      RunItem(*region.context, memory, &ahead, index);
     } else {
       RunFill(*region.context, index - plan.item_count);
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 #include "core/sizes.h"
 #include "exec/finish.h"
@@ -42,7 +43,39 @@ TileArgs ItemArgs(const ItemRun& run) noexcept {
   if (problem.flow == Flow::kInt8Mla) args.weights = Weights::kBlockInt8;
   args.weight_scale = run.context->weight_scale;
   args.scratch = run.Array<void>(run.layout().scratch);
+  if (run.ready.item == run.index) args.next_key_rows = run.ready.key_rows;
   return args;
+}
+
+// Item number `index` for the worker that `memory` belongs to.
+ItemRun RunOf(const RunContext& context, std::byte* memory, std::int64_t index) noexcept {
+  ItemRun run;
+  run.context = &context;
+  run.memory = memory;
+  run.index = index;
+  run.item = ItemAt(*context.plan, index);
+  run.sequence = &context.plan->problem.sequences[static_cast<std::size_t>(run.item.work->sequence)];
+  run.starts = StartsOf(context, *run.sequence);
+  return run;
+}
+
+// Points args' next keys at those of the tile at `first`, or, behind the item's keys, at the first ones of
+// the item that this worker is likely to take next.
+void LookAhead(const ItemRun& run, std::int64_t first, TileArgs* args) noexcept {
+  const std::int64_t step = args->shape.keys;
+  const std::int64_t end = AttendedKeys(run.plan(), run.item, run.item.split).end;
+  args->next_keys = 0;
+  args->next_key_rows = nullptr;
+  if (first < end) return PointAhead(run, first, std::min(step, end - first), args);
+  const std::int64_t index = run.index + run.plan().workers;
+  if (index >= run.plan().item_count) return;
+  const ItemRun next = RunOf(*run.context, run.memory, index);
+  if (next.item.work->body != Body::kFewRows || !next.starts.valid()) return;
+  const KeyRange keys = AttendedKeys(next.plan(), next.item, next.item.split);
+  const std::int64_t begin = keys.begin / step * step;
+  if (keys.empty()) return;
+  PointAhead(next, begin, std::min(step, keys.end - begin), args);
+  *run.next_ready = {index, args->next_key_rows};
 }
 
 // Tiles begin at multiples of the tile's keys and end where the last row's keys do.
@@ -53,6 +86,7 @@ void RunTiles(const ItemRun& run, const KeyRange& keys, TileArgs* args) noexcept
   for (std::int64_t first = keys.begin / step * step; first < keys.end; first += step) {
     args->keys = std::min(step, keys.end - first);
     PointAtKeys(run, first, args);
+    if (run.item.work->body == Body::kFewRows) LookAhead(run, first + step, args);
     PointAtPairs(run, first, args);
     ReadTokenScales(run, first, args);
     tile(*args);
@@ -119,13 +153,10 @@ void FinishSplits(const ItemRun& run) noexcept {
 
 }  // namespace
 
-void RunItem(const RunContext& context, std::byte* worker, std::int64_t index) noexcept {
-  ItemRun run;
-  run.context = &context;
-  run.memory = worker;
-  run.item = ItemAt(*context.plan, index);
-  run.sequence = &context.plan->problem.sequences[static_cast<std::size_t>(run.item.work->sequence)];
-  run.starts = StartsOf(context, *run.sequence);
+void RunItem(const RunContext& context, std::byte* memory, RowsAhead* ahead, std::int64_t index) noexcept {
+  ItemRun run = RunOf(context, memory, index);
+  run.ready = std::exchange(*ahead, {});
+  run.next_ready = ahead;
   // A fill item writes such a sequence's rows.
   if (!run.starts.valid()) return;
   const KeyRange keys = AttendedKeys(*context.plan, run.item, run.item.split);

@@ -5,13 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "exec/context.h"
+#include "exec/item_run.h"
 
 namespace fia {
 
 // Computes item `index` with the worker's memory, and the output of its rows if it is the last of them to
-// finish.
-void RunItem(const RunContext& context, std::byte* worker, std::int64_t index) noexcept;
+// finish. `ahead` is the worker's from one item to the next.
+void RunItem(const RunContext& context, std::byte* memory, RowsAhead* ahead, std::int64_t index) noexcept;
 
 }  // namespace fia
 

@@ -1,4 +1,4 @@
-// One work item while a worker runs it.
+// One work item while a worker runs it, and what the worker knows of the next one.
 #ifndef FIA_EXEC_ITEM_RUN_H_
 #define FIA_EXEC_ITEM_RUN_H_
 
@@ -10,12 +10,21 @@
 
 namespace fia {
 
+// The key rows that a worker has pointed at for the first tile of an item, before it takes that item.
+struct RowsAhead {
+  std::int64_t item = -1;  // -1: none
+  const void* const* key_rows = nullptr;
+};
+
 struct ItemRun {
   const RunContext* context = nullptr;
   std::byte* memory = nullptr;  // the worker's part of the workspace
   const Sequence* sequence = nullptr;
   Starts starts;
   Item item;
+  std::int64_t index = 0;           // the item's
+  RowsAhead ready;                  // of the item's own first tile, if any
+  RowsAhead* next_ready = nullptr;  // the worker's, for a later item
 
   const Plan& plan() const noexcept { return *context->plan; }
   const Problem& problem() const noexcept { return context->plan->problem; }

@@ -111,15 +111,22 @@ const void* const* PointAtPart(const ItemRun& run, const KeyPart& part, std::int
   return run.Array<const void*>(part.pointers);
 }
 
+KeyPart PartOfKeys(const ItemRun& run, std::int64_t pointers) noexcept {
+  const WorkerLayout& layout = run.layout();
+  return {&KvTensors::key, &KvSegment::key_offset, run.problem().head_dim,
+          pointers,        layout.gathered_keys,   layout.gathered_key_bytes};
+}
+
 }  // namespace
 
 void PointAtKeys(const ItemRun& run, std::int64_t first, TileArgs* args) noexcept {
   const Problem& problem = run.problem();
   const WorkerLayout& layout = run.layout();
-  args->key_rows = PointAtPart(run,
-                               {&KvTensors::key, &KvSegment::key_offset, problem.head_dim, layout.key_rows,
-                                layout.gathered_keys, layout.gathered_key_bytes},
-                               first, args->keys);
+  if (args->next_key_rows != nullptr) {
+    args->key_rows = args->next_key_rows;
+  } else {
+    args->key_rows = PointAtPart(run, PartOfKeys(run, layout.key_rows[0]), first, args->keys);
+  }
   args->value_rows = PointAtPart(run,
                                  {&KvTensors::value, &KvSegment::value_offset, problem.value_dim,
                                   layout.value_rows, layout.gathered_values, layout.gathered_value_bytes},
@@ -129,6 +136,18 @@ void PointAtKeys(const ItemRun& run, std::int64_t first, TileArgs* args) noexcep
                                 {&KvTensors::rope, &KvSegment::rope_offset, problem.rope_dim,
                                  layout.krope_rows, layout.gathered_ropes, layout.gathered_rope_bytes},
                                 first, args->keys);
+}
+
+void PointAhead(const ItemRun& run, std::int64_t first, std::int64_t count, TileArgs* args) noexcept {
+  const Problem& problem = run.problem();
+  for (std::int32_t index = 0; index < run.sequence->segment_count; ++index) {
+    const auto tensors = static_cast<std::size_t>(run.sequence->segments[index].tensors);
+    if (!problem.storage[tensors].key.contiguous(problem.head_dim)) return;
+  }
+  const WorkerLayout& layout = run.layout();
+  const bool other = args->key_rows == run.Array<const void*>(layout.key_rows[0]);
+  args->next_key_rows = PointAtPart(run, PartOfKeys(run, layout.key_rows[other ? 1 : 0]), first, count);
+  args->next_keys = count;
 }
 
 }  // namespace fia

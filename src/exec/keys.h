@@ -49,8 +49,12 @@ void VisitRuns(const ItemRun& run, const KvSegment& segment, std::int64_t begin,
 }
 
 // Points args' key, value and rope rows at positions first .. first + args.keys - 1. Rows whose elements are
-// not adjacent are copied into the worker's memory.
+// not adjacent are copied into the worker's memory. Takes over the keys that PointAhead has pointed at.
 void PointAtKeys(const ItemRun& run, std::int64_t first, TileArgs* args) noexcept;
+
+// Points args' next key rows at positions first .. first + count - 1 of `run`'s item, which need not be the
+// item of args' tile; at none where their elements are not adjacent.
+void PointAhead(const ItemRun& run, std::int64_t first, std::int64_t count, TileArgs* args) noexcept;
 
 }  // namespace fia
 

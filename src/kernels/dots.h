@@ -34,9 +34,9 @@ constexpr int KeysTogether(int rows) {
 
 static_assert(KeysTogether(1) <= kPad, "scores have kPad floats of room behind the last key");
 
-// Keys that are read side by side: one after the other where memory is read in order, else as many as share a
-// load of a query element.
-constexpr int KeysAbreast(int rows) { return rows <= kMaxRowsInOrder ? 1 : KeysTogether(rows); }
+// Keys that are read side by side: for few rows one after the other, else as many as share a load of a query
+// element.
+constexpr int KeysAbreast(int rows) { return rows <= 2 ? 1 : KeysTogether(rows); }
 
 // Adds dims [dim, dim + kWidth) of kKeys keys to their sums.
 template <class Element, int kRows, int kKeys, int kStride, bool kTail>
@@ -104,9 +104,8 @@ FIA_INLINE void DotKeys(const DotArgs& args, const void* const* keys, const void
 }
 
 template <class Element, int kRows>
-void DotRows(const DotArgs& args) {
+void DotRows(const DotArgs& args, KeyRange range) {
   constexpr int kKeys = KeysTogether(kRows);
-  const KeyRange range = args.keys.range;
   for (std::int64_t key = range.begin; key < range.end; key += kKeys) {
     const void* const* keys = args.keys.rows + key;
     const void* last_keys[kKeys];  // the last one again in place of those that are missing: scores have room
@@ -116,26 +115,34 @@ void DotRows(const DotArgs& args) {
     }
     PrefetchPages(args.keys, key, kKeys);
     const void* room[kKeys];
-    const void* const* ahead = RowsAhead(args.keys, kRows <= kMaxRowsInOrder, key, kKeys, room);
+    const void* const* ahead = RowsAhead(args.keys, key, kKeys, room);
     DotKeys<Element, kRows, kKeys>(args, keys, ahead, args.scores + key);
   }
 }
 
+// Keys that are read once from memory and then, for each group of rows, from the first-level cache.
+constexpr std::int64_t kDotKeys = 64;
+
 // All rows, in groups of about the same size.
 template <class Element>
-void Dots(DotArgs args) {
-  using Function = void (*)(const DotArgs&);
+void Dots(const DotArgs& args) {
+  using Function = void (*)(const DotArgs&, KeyRange);
   static constexpr Function kGroups[kMaxGroup] = {
       &DotRows<Element, 1>, &DotRows<Element, 2>, &DotRows<Element, 3>, &DotRows<Element, 4>,
       &DotRows<Element, 5>, &DotRows<Element, 6>, &DotRows<Element, 7>, &DotRows<Element, 8>};
   const std::int64_t groups = (args.rows + kMaxGroup - 1) / kMaxGroup;
-  DotArgs group = args;
-  for (std::int64_t index = 0; index < groups; ++index) {
-    const std::int64_t first_row = args.rows * index / groups;
-    group.query = args.query + first_row * args.query_stride;
-    group.scores = args.scores + first_row * args.score_stride;
-    kGroups[args.rows * (index + 1) / groups - first_row - 1](group);
-    group.keys.distance = 0;
+  const KeyRange range = args.keys.range;
+  const std::int64_t step = groups == 1 ? range.end - range.begin : kDotKeys;
+  for (std::int64_t key = range.begin; key < range.end; key += step) {
+    const KeyRange block = {key, Smaller(key + step, range.end)};
+    DotArgs group = args;
+    for (std::int64_t index = 0; index < groups; ++index) {
+      const std::int64_t first_row = args.rows * index / groups;
+      group.query = args.query + first_row * args.query_stride;
+      group.scores = args.scores + first_row * args.score_stride;
+      kGroups[args.rows * (index + 1) / groups - first_row - 1](group, block);
+      group.keys.distance = 0;
+    }
   }
 }
 

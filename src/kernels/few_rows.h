@@ -51,6 +51,8 @@ void WeighFewRows(const TileArgs& args, KeyRange range, const float* weights, co
                   float* sums) {
   WeightedArgs weighted;
   weighted.values = StreamOf(args.value_rows, range, RowBytes<Element>(args.shape.value_dim));
+  weighted.values.next = args.next_key_rows;
+  weighted.values.next_range = {0, args.next_keys};
   weighted.dims = args.shape.value_dim;
   weighted.rows = args.rows;
   weighted.weights = weights;

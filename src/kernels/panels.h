@@ -22,7 +22,7 @@ FIA_INLINE void TransposeKeys(const void* const* rows, KeyRange range, std::int6
     for (std::int64_t slot = 0; slot < slots; slot += kWidth) {
       if (slot % (kLineBytes * 8 / Element::kBits) == 0) {
         for (std::int64_t next = key + kWidth; next < Smaller(key + 2 * kWidth, range.end); ++next) {
-          PrefetchElement<Element>(rows[next], slot);
+          Prefetch(static_cast<const unsigned char*>(rows[next]) + slot * Element::kBits / 8);
         }
       }
       packets::PacketBlock<Packet, kWidth> block;

@@ -29,6 +29,8 @@ namespace fia::FIA_ISA_NAMESPACE {
 
 // Into the second-level cache: the few buffers between the first level and the rest stay free for loads.
 FIA_INLINE void Prefetch(const void* address) { __builtin_prefetch(address, 0, 2); }
+// What is read once and then never again: past the larger caches, which need not evict anything for it.
+FIA_INLINE void PrefetchOnce(const void* address) { __builtin_prefetch(address, 0, 0); }
 
 }  // namespace fia::FIA_ISA_NAMESPACE
 

@@ -94,8 +94,7 @@ bool WeightedRowsOf(const WeightedArgs& args, KeyRange keys, bool first) {
   constexpr int kDims = DimsTogether(kRows);
   PrefetchPages(args.values, keys.begin, keys.end - keys.begin);
   const void* room[kValueKeys];
-  const void* const* ahead =
-      RowsAhead(args.values, kRows <= kMaxRowsInOrder, keys.begin, keys.end - keys.begin, room);
+  const void* const* ahead = RowsAhead(args.values, keys.begin, keys.end - keys.begin, room);
   Packet seen = Zero();
   std::int64_t dim = 0;
   for (; dim + kDims * kWidth <= args.dims; dim += kDims * kWidth) {

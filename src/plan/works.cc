@@ -22,6 +22,10 @@ constexpr double kItemsPerWorker = 4;
 // Row tiles are halved down to this for balance; smaller ones load keys for too few rows.
 constexpr std::int64_t kLeastBalancedRows = 64;
 
+// Chunks of keys after which a head passes its turn to the next one: so few that what the heads share stays
+// in the caches for a round, so many that starting and joining parts costs nothing.
+constexpr double kTurnChunks = 4;
+
 // What the partial states of split keys may take, for each worker.
 constexpr std::int64_t kPartialBytesPerWorker = 3 << 20;
 
@@ -68,30 +72,32 @@ bool HeadsLieTogether(const Problem& problem, const Sequence& sequence) noexcept
 
 // How many parts the keys should have. Few rows cost what reading the keys costs. One head after the other
 // through all keys would come back to each page of memory for every head, long after it has left the caches:
-// two to three times slower. Cut at every chunk, the heads take turns.
-double PiecesOf(const Problem& problem, const Sequence& sequence, const Budget& budget,
-                const Draft& draft) noexcept {
-  if (draft.work.body == Body::kFewRows && HeadsLieTogether(problem, sequence))
-    return std::numeric_limits<double>::infinity();
-  return std::ceil(draft.cost / budget.item_cost);
+// up to three times slower. Cut every kTurnChunks, the heads take turns.
+double PiecesOf(const Problem& problem, const Sequence& sequence, const Budget& budget, const Draft& draft,
+                double chunks) noexcept {
+  const double pieces = std::ceil(draft.cost / budget.item_cost);
+  const bool turns = draft.work.body == Body::kFewRows && HeadsLieTogether(problem, sequence);
+  return turns ? std::max(pieces, chunks / kTurnChunks) : pieces;
 }
 
-// Cuts the keys into aligned subtrees, about `pieces` where partial states have room for so many.
-void SplitKeys(const Problem& problem, const Sequence& sequence, const Tiling& tiling, double pieces,
-               Budget* budget, Draft* draft) noexcept {
+// Cuts the keys into aligned subtrees, as many as there should be where partial states have room for them.
+void SplitKeys(const Problem& problem, const Sequence& sequence, const Tiling& tiling, Budget* budget,
+               Draft* draft) noexcept {
   SequenceWork& work = draft->work;
   const KeyRange keys = AttendedKeys(sequence, 0, sequence.query_count - 1);
-  const std::int64_t chunks = CeilDiv(keys.end, tiling.chunk_keys) - keys.begin / tiling.chunk_keys;
+  const auto chunks =
+      static_cast<double>(CeilDiv(keys.end, tiling.chunk_keys) - keys.begin / tiling.chunk_keys);
+  const double pieces = std::min(chunks, PiecesOf(problem, sequence, *budget, *draft, chunks));
+  if (pieces <= 1) return;
   // A band that moves along the keys would leave most subtrees of a row tile empty.
   const KeyRange tile_keys = AttendedKeys(sequence, 0, (work.row_tile - 1) / problem.group);
   if (keys.end - keys.begin > 2 * (tile_keys.end - tile_keys.begin) + tiling.chunk_keys &&
       sequence.band_low > -sequence.query_count) {
     return;
   }
-  pieces = std::min(pieces, static_cast<double>(chunks));
   const std::int64_t partial = work.row_tile * RoundUp(problem.value_dim, 16) * 4;
   auto split_chunks = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(
-      std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(chunks) / pieces)))));
+      std::max<std::int64_t>(1, static_cast<std::int64_t>(chunks / pieces)))));
   for (;; split_chunks *= 2) {
     const std::int64_t split_keys = split_chunks * tiling.chunk_keys;
     const std::int64_t first_split = keys.begin / split_keys;
@@ -152,8 +158,7 @@ Draft DraftWork(const Plan& plan, std::size_t index, Budget* budget) noexcept {
   work.row_tiles = CeilDiv(rows, work.row_tile);
   work.row_tile = std::min(work.row_tile, RoundUp(CeilDiv(rows, work.row_tiles), kRowStep));
   work.row_tiles = CeilDiv(rows, work.row_tile);
-  const double pieces = PiecesOf(problem, sequence, *budget, draft);
-  if (pieces > 1 && MaySplitKeys(problem)) SplitKeys(problem, sequence, tiling, pieces, budget, &draft);
+  if (MaySplitKeys(problem)) SplitKeys(problem, sequence, tiling, budget, &draft);
   return draft;
 }
 

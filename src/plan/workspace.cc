@@ -72,7 +72,7 @@ void PlaceKeys(const Problem& problem, std::int64_t keys, Placer* placer, Worker
   const auto place = [placer, keys](bool used, std::int64_t size) {
     return placer->Place(used ? keys : 0, size);
   };
-  layout->key_rows = place(true, kPointer);
+  for (std::int64_t& rows : layout->key_rows) rows = place(true, kPointer);
   layout->value_rows = place(true, kPointer);
   layout->krope_rows = place(problem.rope_dim > 0, kPointer);
   layout->key_scale = place(problem.key_scale.per_token, sizeof(float));

@@ -122,20 +122,24 @@ void RunBackwards(void*, std::int64_t count, void (*task)(void*, std::int64_t), 
   for (std::int64_t index = count; index-- > 0;) task(argument, index);
 }
 
+// Which worker takes which item, and what it expected to take, must not matter.
 TEST(LongBitsTest, ACallersOwnLoop) {
-  CallSpec spec;
-  spec.num_kv_heads = 1;
-  spec.query_lengths = {1, 3};
-  spec.kv_lengths = {3000, 70};
-  spec.threads = 0;
-  BuiltCall pool(spec);
-  ASSERT_TRUE(pool.Run().ok());
-  for (const int width : {1, 2, 5, 16}) {
-    BuiltCall own(spec);
-    own.mutable_params()->execution.parallel_for = ParallelFor{RunBackwards, nullptr, width};
-    ASSERT_TRUE(own.Run().ok());
-    EXPECT_EQ(own.Bits(0), pool.Bits(0));
-    EXPECT_EQ(own.Bits(1), pool.Bits(1));
+  for (const KvStorage storage : {KvStorage::kTensor, KvStorage::kPagedBnNBsD, KvStorage::kPagedBnBsH}) {
+    CallSpec spec;
+    spec.storage = storage;
+    spec.num_kv_heads = spec.is_paged() ? 4 : 1;
+    spec.query_lengths = {1, 3, 40};
+    spec.kv_lengths = {3000, 70, 2100};
+    spec.threads = 1;
+    BuiltCall alone(spec);
+    ASSERT_TRUE(alone.Run().ok());
+    for (const int width : {1, 2, 3, 5, 16}) {
+      BuiltCall own(spec);
+      own.mutable_params()->execution.num_threads = 0;
+      own.mutable_params()->execution.parallel_for = ParallelFor{RunBackwards, nullptr, width};
+      ASSERT_TRUE(own.Run().ok());
+      for (int sequence = 0; sequence < 3; ++sequence) EXPECT_EQ(own.Bits(sequence), alone.Bits(sequence));
+    }
   }
 }
 

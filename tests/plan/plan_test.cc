@@ -103,7 +103,8 @@ TEST(Plan, PiecesOfTheWorkspaceAreDisjoint) {
                       {worker.attend_begin, 4 * rows},
                       {worker.attend_end, 4 * rows},
                       {worker.factor, 8 * rows},
-                      {worker.key_rows, 8 * keys},
+                      {worker.key_rows[0], 8 * keys},
+                      {worker.key_rows[1], 8 * keys},
                       {worker.value_rows, 8 * keys}},
                      space.worker_bytes, item.name);
       ExpectDisjoint({{space.arrivals, 4 * plan.merge_count},
